@@ -3,7 +3,6 @@
 
 #include "sc_models/message_causes.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "insight/activity_listener.h"
@@ -42,18 +41,23 @@ void LinkCauses::occupied(const Use& use) {
 }
 
 void tell_network(insight::CausalLog& log, const fabric::Packet& packet, fabric::PacketRef ref, uint32_t link,
-                  Picoseconds submitted, Picoseconds at, Picoseconds latency, Picoseconds serialise) {
-  const Picoseconds own = std::min(at - submitted, latency);
+                  const NetworkPassage& passage, const std::vector<PacketHop>& hops) {
   insight::Activity crossing;
-  crossing.ready = submitted;
-  crossing.end = at - own;
-  crossing.begin = crossing.end - std::min(crossing.end - submitted, serialise);
   crossing.what = cause_stream(packet);
-  crossing.where = link;
   crossing.kind = static_cast<uint32_t>(insight::ActivityKind::crossing);
-  log.follow(ref, crossing);
+  Picoseconds at = passage.submitted;
+  if (log.keeps()) {
+    for (const HopShare& share : share_passage(passage, link, hops)) {
+      crossing.where = share.link;
+      crossing.ready = at;
+      crossing.begin = crossing.ready + share.queueing;
+      crossing.end = crossing.begin + share.serialise;
+      at = crossing.end + share.latency;
+      log.follow(ref, crossing);
+    }
+  }
   if (log.listener() != nullptr)
-    log.listener()->entered(ref, crossing.what, packet.source, packet.bytes, submitted);
+    log.listener()->entered(ref, crossing.what, packet.source, packet.bytes, passage.submitted);
 }
 
 }  // namespace weft

@@ -8,8 +8,10 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "insight/causal_log.h"
+#include "sc_models/packet_hops.h"
 #include "tlm_interconnect/ports/link.h"
 #include "tlm_interconnect/protocol/packet_pool.h"
 
@@ -31,10 +33,10 @@ class LinkCauses final : public fabric::LinkObserver {
   LinkObserver* const other_;
 };
 
-/// A message has crossed a packet network in [submitted, at]: alone it would have taken `latency` and
-/// `serialise`. `link`: the network, as a link of the log.
+/// A message has crossed a packet network. `link`: its routers and interfaces, as a link of the log. `hops`:
+/// of the packet that completed the message.
 void tell_network(insight::CausalLog& log, const fabric::Packet& packet, fabric::PacketRef ref, uint32_t link,
-                  Picoseconds submitted, Picoseconds at, Picoseconds latency, Picoseconds serialise);
+                  const NetworkPassage& passage, const std::vector<PacketHop>& hops);
 
 }  // namespace weft
 

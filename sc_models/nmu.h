@@ -286,7 +286,7 @@ class Nmu : public NmuModel, private Wakeable, public MessagePort {
   bool take_turn(Port& port, fabric::PacketRef ref);
   // For the causal log; causes_ is not null.
   void keep_causes(insight::CausalLog& log);
-  uint32_t cause_link(const void* of, const std::string& name, const std::string& dimension);
+  uint32_t cause_link(const void* of, const std::string& name, const std::string& link_class);
   void tell_turn(const Port& port, fabric::PacketRef ref, uint32_t link, Picoseconds wait_of_head,
                  Picoseconds wait_of_tail);
   void tell_way(fabric::PacketRef ref, uint32_t to, const fabric::Transfer& transfer, Picoseconds latency);

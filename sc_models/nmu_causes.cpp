@@ -24,10 +24,10 @@ void Nmu::keep_causes(insight::CausalLog& log) {
   dma_.observe(cause_links_->dma.get());
 }
 
-/// Number of a last link, or of a packet network, in the log.
-uint32_t Nmu::cause_link(const void* of, const std::string& name, const std::string& dimension) {
+/// Number of a last link, or of the routers of a packet network, in the log.
+uint32_t Nmu::cause_link(const void* of, const std::string& name, const std::string& link_class) {
   uint32_t& number = cause_links_->links[of];
-  if (number == 0) number = causes_->add_link({name, fmt::format("dimension {}", dimension)});
+  if (number == 0) number = causes_->add_link({name, link_class});
   return number;
 }
 
@@ -46,7 +46,7 @@ void Nmu::tell_turn(const Port& port, fabric::PacketRef ref, uint32_t link, Pico
   passage.kind = static_cast<uint32_t>(insight::ActivityKind::last_link);
   passage.what = cause_stream(packet);
   passage.where = cause_link(&port.last(link), fmt::format("{}.in{}.{}", name(), port.number, link),
-                             std::to_string(port.dimension));
+                             fmt::format("dimension {}", port.dimension));
   passage.ready = on_head ? now() : tail - std::min(tail, port.last(link).time_of(packet.bytes));
   const insight::Activity* const before = causes_->find(causes_->last(ref));
   // The head left when its first link began to carry it.
@@ -74,7 +74,8 @@ void Nmu::tell_way(fabric::PacketRef ref, uint32_t to, const fabric::Transfer& t
   way.kind = static_cast<uint32_t>(insight::ActivityKind::way);
   way.what = cause_stream(pool_[ref]);
   const std::string text = fmt::format("{}.way{}", name(), dimensions);
-  way.where = cause_link(reinterpret_cast<const void*>(key), text, on_graph_ ? "0" : dimensions);
+  way.where = cause_link(reinterpret_cast<const void*>(key), text,
+                         "dimension " + (on_graph_ ? std::string("0") : dimensions));
   way.ready = way.begin = transfer.first - latency;
   way.end = way.begin + transfer.flit_time;
   causes_->follow(ref, way);
@@ -123,8 +124,10 @@ void Nmu::tell_arrival(const PacketEnd& end, const packet::Message& message, Pic
   std::string dimensions;
   for (const uint32_t d : end.fabric.dimensions())
     dimensions += fmt::format("{}{}", dimensions.empty() ? "" : "+", d);
-  const uint32_t link = cause_link(&end, std::string(name()) + ".network", dimensions);
-  tell_network(*causes_, pool_[ref], ref, link, message.submitted, at, alone.latency, alone.serialise);
+  const uint32_t link =
+      cause_link(&end, std::string(name()) + ".network", "routers of dimension " + dimensions);
+  tell_network(*causes_, pool_[ref], ref, link, {message.submitted, at, alone.latency, alone.serialise},
+               end.fabric.take_hops(place_));
 }
 
 }  // namespace weft

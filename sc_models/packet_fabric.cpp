@@ -411,48 +411,63 @@ void PacketFabric::links_of(uint32_t n, const LinkVisitor& visit) const {
 
 namespace {
 
-/// Tells a listener of the flits on one link.
+/// Tells a listener of the flits on one link, and notes the hops of its packets.
 class BurstTeller final : public packet::BurstWatch {
  public:
-  BurstTeller(insight::CausalLog& log, const LinkReport& link, uint32_t flit_bytes, Ticks flit_time)
-      : listener_(*log.listener()),
-        link_(log.add_link({link.name, fmt::format("dimension {}", link.dimension)})),
-        flit_bytes_(flit_bytes),
-        flit_time_(flit_time) {}
+  /// `hops`: null, or where they are noted.
+  BurstTeller(insight::CausalLog& log, const LinkReport& link, uint32_t flit_bytes, PacketHop hop,
+              PacketHops* hops)
+      : listener_(log.listener()), hop_(hop), hops_(hops), flit_bytes_(flit_bytes) {
+    hop_.link = log.add_link({link.name, fmt::format("dimension {}", link.dimension)});
+  }
 
-  void sent(Ticks first, uint32_t flits, Ticks stride) override {
-    // So that all bursts together are the time of the flits together.
-    const Picoseconds before = picoseconds(flits_ * flit_time_);
-    flits_ += flits;
-    insight::ActivityListener::Crossing crossing;
-    crossing.link = link_;
-    crossing.bytes = uint64_t{flits} * flit_bytes_;
-    crossing.ready = crossing.begin = picoseconds(first);
-    crossing.end = picoseconds(first + (flits - 1) * stride + flit_time_);
-    crossing.busy = picoseconds(flits_ * flit_time_) - before;
-    listener_.crossed(crossing);
+  void sent(const packet::SentBurst& burst) override {
+    if (listener_ != nullptr) tell(burst);
+    if (hops_ == nullptr || !burst.tail) return;
+    PacketHop hop = hop_;
+    hop.tail_gone = picoseconds(burst.first + burst.flits * burst.stride);
+    hops_->passed(burst.packet, hop);
   }
 
  private:
-  insight::ActivityListener& listener_;
-  const uint32_t link_;
+  void tell(const packet::SentBurst& burst) {
+    // So that all bursts together are the time of the flits together.
+    const Picoseconds before = picoseconds(flits_ * hop_.flit_time);
+    flits_ += burst.flits;
+    insight::ActivityListener::Crossing crossing;
+    crossing.link = hop_.link;
+    crossing.bytes = uint64_t{burst.flits} * flit_bytes_;
+    crossing.ready = crossing.begin = picoseconds(burst.first);
+    crossing.end = picoseconds(burst.first + (burst.flits - 1) * burst.stride + hop_.flit_time);
+    crossing.busy = picoseconds(flits_ * hop_.flit_time) - before;
+    listener_->crossed(crossing);
+  }
+
+  insight::ActivityListener* const listener_;  ///< null: nobody listens
+  PacketHop hop_;                              ///< without the time
+  PacketHops* const hops_;
   const uint32_t flit_bytes_;
-  const Ticks flit_time_;
   uint64_t flits_ = 0;
 };
 
 }  // namespace
 
 void PacketFabric::tell_bursts(insight::CausalLog& log) {
-  if (log.listener() == nullptr) return;
-  const auto teller = [&](const LinkReport& link, Ticks flit_time) -> packet::BurstWatch& {
-    watches_.push_back(std::make_unique<BurstTeller>(
-        log, link, static_cast<uint32_t>(config_.packet.flit_bytes), flit_time));
-    return *watches_.back();
-  };
+  if (log.listener() == nullptr && !log.keeps()) return;
+  if (log.keeps()) hops_.resize(networks());
   for (uint32_t n = 0; n < networks(); ++n) {
     packet::PacketNetwork& own = *networks_[n];
     const packet::PacketTopology& topology = own.topology();
+    PacketHops* const hops = log.keeps() ? &hops_[n] : nullptr;
+    const auto teller = [&](const LinkReport& link, uint32_t number, Ticks flit_time) -> packet::BurstWatch& {
+      PacketHop hop;
+      const Ticks latency = topology.links[number].latency;
+      hop.latency = picoseconds(latency == 0 ? cycle_ : latency);
+      hop.flit_time = flit_time;
+      watches_.push_back(std::make_unique<BurstTeller>(
+          log, link, static_cast<uint32_t>(config_.packet.flit_bytes), hop, hops));
+      return *watches_.back();
+    };
     own.watch();
     for_each_sender(
         n,
@@ -461,11 +476,14 @@ void PacketFabric::tell_bursts(insight::CausalLog& log) {
           link.name = own.ni(r).name();
           link.dimension = dimensions_.empty() ? 0 : dimensions_[0];
           const packet::TopologyRouter& router = topology.routers[topology.nis[r].router];
-          own.ni(r).watch(teller(link, topology.links[router.ports[topology.nis[r].port].link].flit_time));
+          const uint32_t number = router.ports[topology.nis[r].port].link;
+          own.ni(r).watch(teller(link, number, topology.links[number].flit_time));
         },
         [&](uint32_t r, uint32_t p) {
-          own.router(r).watch(p, teller(report_of(n, r, p), own.router(r).flit_time(p)));
+          own.router(r).watch(
+              p, teller(report_of(n, r, p), topology.routers[r].ports[p].link, own.router(r).flit_time(p)));
         });
+    for (uint32_t i = 0; hops != nullptr && i < own.nis(); ++i) own.ni(i).watch_arrivals(*hops);
   }
 }
 

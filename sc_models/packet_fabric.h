@@ -16,6 +16,7 @@
 #include "configs/config.h"
 #include "sc_models/component.h"
 #include "sc_models/link_cuts.h"
+#include "sc_models/packet_hops.h"
 #include "sc_models/packet_region.h"
 #include "sc_models/router_model.h"
 #include "tlm_interconnect/packet/packet_network.h"
@@ -43,8 +44,14 @@ class PacketFabric : public Component {
   std::string stall_text() const override;
   void find_unbalanced(std::vector<std::string>& lines) const override;
 
-  /// Tells the log's listener of what crosses its links, burst by burst. While the machine is built.
+  /// Tells the log's listener of what crosses its links, burst by burst, and follows the packets over them if
+  /// the log keeps anything. While the machine is built.
   void tell_bursts(insight::CausalLog& log);
+  /// For who is just told that a message has arrived at `place`: the way of the packet that completed it.
+  /// Empty: nobody follows packets.
+  std::vector<PacketHop> take_hops(uint32_t place) {
+    return hops_.empty() ? std::vector<PacketHop>{} : hops_[network_[place]].take();
+  }
 
   const std::vector<uint32_t>& dimensions() const { return dimensions_; }
   uint32_t networks() const { return static_cast<uint32_t>(networks_.size()); }
@@ -134,6 +141,7 @@ class PacketFabric : public Component {
   std::vector<std::unique_ptr<RouterModel>> blocks_;  ///< in the place of routers
   std::vector<std::unique_ptr<ParkedEnd>> parked_;    ///< of these routers
   std::vector<std::unique_ptr<packet::BurstWatch>> watches_;
+  std::vector<PacketHops> hops_;  ///< by network; empty: nobody asks
 };
 
 }  // namespace weft

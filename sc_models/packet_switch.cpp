@@ -40,9 +40,10 @@ void PacketSwitch::Lane::message_arrives(const packet::Message& message, Picosec
   packet.latency += latency;
   if (insight::CausalLog* const causes = owner->pool_.causes(); causes != nullptr) {
     if (owner->cause_link_ == 0)
-      owner->cause_link_ = causes->add_link({owner->name(), fmt::format("dimension {}", owner->dimension_)});
-    tell_network(*causes, packet, ref, owner->cause_link_, message.submitted, at, alone.latency,
-                 alone.serialise);
+      owner->cause_link_ =
+          causes->add_link({owner->name(), fmt::format("routers of dimension {}", owner->dimension_)});
+    tell_network(*causes, packet, ref, owner->cause_link_,
+                 {message.submitted, at, alone.latency, alone.serialise}, owner->packets_.take_hops(place));
   }
   if (passed - latency > alone.serialise) packet.queued += passed - latency - alone.serialise;
   owner->unit_->receive(ref, at, at, alone.serialise);

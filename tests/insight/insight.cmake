@@ -6,3 +6,6 @@ weft_add_sc_test(golden_paths
   LINKS weft::sc_models nlohmann_json::nlohmann_json
   TIMEOUT 900
   LABELS golden)
+weft_add_sc_test(packet_hops SOURCES ${CMAKE_CURRENT_LIST_DIR}/packet_hops_test.cpp LINKS weft::sc_models LABELS unit)
+weft_add_sc_test(packet_paths
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/packet_paths_test.cpp LINKS weft::sc_models LABELS unit drawn)

@@ -547,7 +547,7 @@ void NetworkInterface::send(Ticks t) {
   if (sent_ == 0) payload_sent_ += pool_[packet_].bytes;
   sent_ += n;
   flits_sent_ += n;
-  if (watch_ != nullptr) watch_->sent(start, n, flit_time_);
+  if (watch_ != nullptr) watch_->sent({start, n, flit_time_, packet_, sent_ == packet_flits_});
   busy_ = start + static_cast<Ticks>(n) * flit_time_;
   if (probes_) {
     probes_->count(vc_, start, n, flit_time_, -1);
@@ -639,6 +639,7 @@ void NetworkInterface::arrived(fabric::PacketRef ref, uint32_t flits, Ticks at) 
     }
   }
   if (sink_ != nullptr) sink_->packet_arrives(pool_[ref], flits, at);
+  if (arrival_watch_ != nullptr) arrival_watch_->arrived(ref, handle, at);
   pool_.release(ref);
   if (handle == 0) return;
   MessagePool::Open& open = messages_[handle];

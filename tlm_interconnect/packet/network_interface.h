@@ -199,6 +199,8 @@ class NetworkInterface final : public sc_core::sc_module, public WheelModule {
   uint64_t flits_sent() const { return flits_sent_; }
   /// Tells of what it sends. At elaboration.
   void watch(BurstWatch& watch) { watch_ = &watch; }
+  /// .. of what it receives.
+  void watch_arrivals(ArrivalWatch& watch) { arrival_watch_ = &watch; }
   uint64_t flits_received() const { return flits_received_; }
   uint64_t packets_sent() const { return packets_sent_; }
   uint64_t packets_received() const { return packets_received_; }
@@ -434,7 +436,8 @@ class NetworkInterface final : public sc_core::sc_module, public WheelModule {
   Ticks notified_ = kNever;  ///< the cycle that it asked the wheel for
   uint64_t activations_ = 0;
   uint64_t flits_sent_ = 0;
-  BurstWatch* watch_ = nullptr;  ///< null: nobody watches
+  BurstWatch* watch_ = nullptr;            ///< null: nobody watches
+  ArrivalWatch* arrival_watch_ = nullptr;  ///< null: nobody watches
   uint64_t flits_received_ = 0;
   uint64_t packets_sent_ = 0;
   uint64_t packets_received_ = 0;

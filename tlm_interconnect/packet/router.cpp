@@ -690,7 +690,8 @@ void Router::send(uint32_t p, uint32_t v, Ticks t) {
         p, v, in.out_port, in.out_vc, start, n, stride,
         {config_.ecn.flit_bytes, pool_[in.packet].id_low, in.sent == n, in.sent == in.packet_flits});
   }
-  if (!watches_.empty() && watches_[in.out_port] != nullptr) watches_[in.out_port]->sent(start, n, stride);
+  if (!watches_.empty() && watches_[in.out_port] != nullptr)
+    watches_[in.out_port]->sent({start, n, stride, in.packet, in.sent == in.packet_flits});
   const Ticks done = aligned_ ? end : edges_.before(end);
   // A VC is decided on once a cycle: of a faster link a part of the last cycle may be left for others.
   const Ticks last = end - stride;
