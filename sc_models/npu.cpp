@@ -148,7 +148,20 @@ void Npu::schedule(Picoseconds at, uint32_t token) {
   push(at + origin_, kNode, token);
 }
 
+void Npu::compute_done(const trace::Node& node) {
+  hold();
+  engine_->wake(node.index);
+}
+
+std::string Npu::describe(const trace::Node& node) const {
+  return engine_ ? engine_->describe(node.index) : std::string("a job that is over");
+}
+
 void Npu::start_memory(const trace::Node& node) {
+  if (!takes_memory(node)) start_access(node);
+}
+
+void Npu::start_access(const trace::Node& node) {
   const bool store = node.type == trace::NodeType::mem_store;
   const trace::Location place = tiers::place_of(config_, node.location);
   if (tiers::is_tier(place)) {

@@ -53,6 +53,15 @@ class Npu : public NpuModel,
   // RankServices, for models that derive from this one. What it answers must follow from the node, the rank
   // and the configuration, not from the simulated time or the order of calls: then results are repeatable.
   Picoseconds compute_time(const trace::Node& /*node*/, Picoseconds time) override { return time; }
+  // For models that run nodes in a block of their own. True: the node is the block's, which answers later. A
+  // compute node is then over with compute_done(); the access of a memory node begins with start_access().
+  // References are valid until then.
+  bool takes_compute(const trace::Node& /*node*/, Picoseconds /*time*/) override { return false; }
+  virtual bool takes_memory(const trace::Node& /*node*/) { return false; }
+  void compute_done(const trace::Node& node);
+  void start_access(const trace::Node& node);
+  /// "rank 3, node 7 "gemm" (COMP)", of a node that has started.
+  std::string describe(const trace::Node& node) const;
   NpuId npu() const { return npu_; }
   const Config& config() const { return config_; }
 

@@ -9,6 +9,7 @@ set(WEFT_COSIM_BLOCKS_SOURCES
   blocks/rtl_link.cpp
   blocks/rtl_memory.cpp
   blocks/rtl_nmu.cpp
+  blocks/rtl_npu.cpp
   blocks/rtl_router.cpp
   blocks/rtl_switch.cpp
   blocks/rtl_unit.cpp

@@ -7,7 +7,7 @@ weft_add_sc_test(cosim_link_model
 # Examples and skeletons, built against the installed package. Not under the sanitizers: plugins would need them too.
 include(WeftRtl)
 if(WEFT_VERILATOR_FOUND AND NOT WEFT_SANITIZE)
-  foreach(part switch nmu router skeletons)
+  foreach(part switch npu nmu router skeletons)
     add_test(NAME cosim_rtl_${part}
       COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/rtl_examples_test.py --build ${PROJECT_BINARY_DIR} --source ${PROJECT_SOURCE_DIR}
               --work ${PROJECT_BINARY_DIR}/rtl_examples_${part} --only ${part} --generator ${CMAKE_GENERATOR}

@@ -115,6 +115,27 @@ def switch(package):
     check(code == 2 and "the block has 8 ports, and the switch needs 16" in err, f"too few ports: exit {code}: {err}")
 
 
+def npu(package):
+    """What one of 64 NPUs computes is run by an RTL command unit."""
+    machine = package.example("npu_timer")
+
+    def block(parameters):
+        return ["--set", 'implementations=[{modules: npu19, implementation: "rtl:npu_timer' + parameters + '"}]']
+
+    code, out, err = package.run("describe", "--models", *machine)
+    check(code == 0 and "rtl:npu_timer" in out, f"describe --models does not tell the RTL: {out}{err}")
+    model = run_time(package, machine, "npu_model", *MODEL)
+    rtl = run_time(package, machine, "npu_rtl")
+    check(model < rtl < 1.2 * model, f"job with an RTL NPU: {rtl} ns, with the model {model} ns")
+    free = run_time(package, machine, "npu_free", *block("(clock=free)"))
+    check(free == rtl, f"a free clock changes the time: {free} and {rtl} ns")
+    slow = run_time(package, machine, "npu_slow", *block("(period=100 ns)"))
+    check(slow > rtl, f"a slower clock changes nothing: {slow} and {rtl} ns")
+    code, _, err = package.run("run", *machine, *job(package), "--out", "npu_stuck", *block("(bug=2)"))
+    check(code == 4 and re.search(r"npu19: its RTL has not answered \d+ commands.*\n +tag \d+: rank 19, node", err),
+          f"a block that answers nothing: exit {code}: {err}")
+
+
 def nmu(package):
     """The datapath of one of 64 NMUs is RTL."""
     machine = package.example("nmu_datapath")
@@ -362,7 +383,7 @@ def main():
     options.add_argument("--only", help="one of the parts")
     args = options.parse_args()
     package = Package(args)
-    for part in (switch, nmu, router, skeletons):
+    for part in (switch, npu, nmu, router, skeletons):
         if args.only in (None, part.__name__):
             part(package)
     finish()

@@ -177,6 +177,11 @@ void RankEngine::start_compute(Slots& slots) {
     slots.waiting.pop_front();
     const ComputeCost cost = compute_cost(node, npu_);
     if (!cost.known && costless_++ == 0) first_costless_ = node.id;
+    if (cost.time > 0 && services_.takes_compute(node, cost.time)) {
+      ++slots.busy;
+      activate(node, RankState::compute, WaitsFor::time);
+      continue;
+    }
     const Picoseconds time = cost.time > 0 ? services_.compute_time(node, cost.time) : 0;
     if (time > 0) ++slots.busy;
     start_timed(node, RankState::compute, time);

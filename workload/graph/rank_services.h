@@ -27,8 +27,12 @@ class RankServices {
   /// How long a compute node takes. `time`: what the trace and the roofline say, > 0.
   virtual Picoseconds compute_time(const trace::Node& /*node*/, Picoseconds time) { return time; }
 
+  /// True: it runs the compute node itself, and RankEngine::wake(node.index) answers, later, when the node is
+  /// over. The reference is valid until that call. False: compute_time() says how long it takes.
+  virtual bool takes_compute(const trace::Node& /*node*/, Picoseconds /*time*/) { return false; }
+
   /// Answered by memory_done(node.index). A MEM_LOAD or MEM_STORE with a tensor_size > 0. The reference is
-  /// valid until the call has returned.
+  /// valid until that call has returned.
   virtual void start_memory(const trace::Node& node) = 0;
 
   /// Answered by collective_done(node.index). The reference is valid until that call has returned. The node
