@@ -524,7 +524,7 @@ void Machine::build_memory_pool(vcd::ProbeHub* probes) {
       [this](const pool::PoolLayout& layout, uint32_t node, uint32_t port) {
         return shared_link(layout, node, port);
       },
-      &choices_, probes, pool_host());
+      &choices_, probes, pool_host(), &cuts_);
   components_.push_back(memory_pool_.get());
 }
 

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
 #include <utility>
 
 #include "configs/blueprint/names.h"
@@ -21,114 +20,22 @@
 
 namespace weft {
 
-/// Joins the links of one network, and names both directions of each.
-class PacketFabric::Joiner final : public packet::LinkJoiner {
+/// Joins the links of one network.
+class PacketFabric::Joiner final : public NetworkJoiner {
  public:
   Joiner(PacketFabric& fabric, LinkCuts& cuts, uint32_t number)
-      : fabric_(fabric), cuts_(cuts), number_(number) {}
-
-  packet::Joint join(const packet::LinkToJoin& link, fabric::fabric_initiator_socket& from,
-                     fabric::fabric_target_socket& to) override {
-    const packet::TopologyPort& port = link.topology.routers[link.router].ports[link.port];
-    RouterModel* const here = block(link, link.router);
-    RouterModel* const there = port.ni ? nullptr : block(link, port.peer);
-    fabric::fabric_initiator_socket& near = here == nullptr ? from : park(*here, from, link.port);
-    fabric::fabric_target_socket& far = there == nullptr ? to : park(*there, to, port.peer_port);
-    const bool cut = cuts_.join_packets(near, far, link.terms, link.pool, [&]() -> JoinedLink {
-      const sc_core::sc_object& peer = *to.get_parent_object();
-      const Named network{number_, link.network.name(), link.topology};
-      std::string back = peer.name();  // an interface's own
-      JoinedLink joined;
-      joined.from = {BlockEnd::Kind::router, name_of(link, link.router), link.port};
-      if (port.ni) {
-        joined.to.block = std::string(link.network.basename()) + "." + peer.basename();
-      } else {
-        back = fabric_.name_of(network, port.peer, port.peer_port).name;
-        joined.to = {BlockEnd::Kind::router, name_of(link, port.peer), port.peer_port};
-      }
-      const Ticks flit_time = link.topology.links[port.link].flit_time;
-      joined.cycle = link.network.config().cycle;
-      joined.flit_time = flit_time == 0 ? joined.cycle : flit_time;
-      joined.virtual_networks = link.network.config().virtual_networks;
-      joined.names = {fabric_.name_of(network, link.router, link.port).name, std::move(back)};
-      return joined;
-    });
-    if (here != nullptr || there != nullptr) return packet::Joint::block;
-    return cut ? packet::Joint::border : packet::Joint::bound;
-  }
+      : NetworkJoiner(cuts, fabric.blocks_), fabric_(fabric), number_(number) {}
 
  private:
-  static std::string name_of(const packet::LinkToJoin& link, uint32_t router) {
+  std::string block_name(const packet::LinkToJoin& link, uint32_t router) const override {
     return fmt::format("{}.{}", link.network.basename(), link.topology.routers[router].name);
   }
-
-  /// What stands in the place of a router; null: nothing does.
-  RouterModel* block(const packet::LinkToJoin& link, uint32_t router) {
-    if (!cuts_.choices().of_links()) return nullptr;
-    const auto known = blocks_.find(router);
-    if (known != blocks_.end()) return known->second;
-    RouterModel*& model = blocks_[router];
-    const std::string name = name_of(link, router);
-    const ModuleChoices::Chosen chosen = cuts_.choices().of(ModuleKind::router, name, {});
-    if (chosen.implementation.empty()) return nullptr;
-    packet::PacketNetwork& network = link.network;
-    RouterPlace place{name, {}, network.config(), link.pool, {}, {}};
-    const std::vector<packet::TopologyPort>& ports = link.topology.routers[router].ports;
-    for (uint32_t p = 0; p < ports.size(); ++p) {
-      const packet::LinkTiming& timing = link.topology.links[ports[p].link];
-      const auto or_cycle = [&](Ticks t) { return t == 0 ? network.config().cycle : t; };
-      RouterPlace::Port port;
-      port.terms = {network.config().total_vcs(), network.config().buffer_flits, or_cycle(timing.latency),
-                    timing.credit_latency == 0 ? or_cycle(timing.latency) : timing.credit_latency};
-      port.flit_time = or_cycle(timing.flit_time);
-      port.initiator = ports[p].ni || std::tie(router, p) < std::tie(ports[p].peer, ports[p].peer_port);
-      if (timing.pfc || timing.flit_error > 0)
-        throw UserError(ExitCode::usage,
-                        fmt::format("{}: {}: a block in the place of a router takes links without "
-                                    "`packet.pfc` and `flit_error_rate`",
-                                    chosen.owner, name));
-      place.ports.push_back(port);
-    }
-    place.way = [&network, router, ways = std::make_shared<std::vector<packet::RouteCandidate>>()](
-                    uint32_t port, uint32_t vc, const fabric::PacketHead& head) {
-      ways->clear();
-      network.routing().route({router, port, vc, head.source, head.destination, head.virtual_network}, *ways);
-      packet::prefer_lane(network.topology(),
-                          {router, port, vc, head.source, head.destination, head.virtual_network}, *ways);
-      return ways->front();
-    };
-    place.carried = [&network, router](uint32_t port, const packet::Router::Carried& load) {
-      network.router(router).carried(port, load);
-    };
-    place.crossed = [&network, router](uint32_t port, const fabric::FlitCrossing& crossing, bool sent) {
-      network.router(router).crossed(port, crossing, sent);
-    };
-    network.router(router).give_place();
-    const std::string module = link.topology.routers[router].name + "_block";
-    fabric_.blocks_.push_back(
-        make_router(chosen.implementation, chosen.owner, module.c_str(), std::move(place)));
-    model = fabric_.blocks_.back().get();
-    return model;
+  std::string link_name(const packet::LinkToJoin& link, uint32_t router, uint32_t port) const override {
+    const Named network{number_, link.network.name(), link.topology};
+    return fabric_.name_of(network, router, port).name;
   }
 
-  std::string next_parked() { return fmt::format("parked{}", fabric_.parked_.size()); }
-  fabric::fabric_initiator_socket& park(RouterModel& model, fabric::fabric_initiator_socket& of,
-                                        uint32_t port) {
-    fabric_.parked_.push_back(
-        std::make_unique<ParkedEnd>(next_parked().c_str(), fabric::BorderSocket::Side::target));
-    of.bind(*fabric_.parked_.back()->target());
-    return *model.border(port).initiator();
-  }
-  fabric::fabric_target_socket& park(RouterModel& model, fabric::fabric_target_socket& of, uint32_t port) {
-    fabric_.parked_.push_back(
-        std::make_unique<ParkedEnd>(next_parked().c_str(), fabric::BorderSocket::Side::initiator));
-    fabric_.parked_.back()->initiator()->bind(of);
-    return *model.border(port).target();
-  }
-
-  std::map<uint32_t, RouterModel*> blocks_;  ///< by router; null: it stays
   PacketFabric& fabric_;
-  LinkCuts& cuts_;
   const uint32_t number_;
 };
 
@@ -565,10 +472,7 @@ void PacketFabric::count(Counters& counters) const {
     counters.packet_hops += own.packet_hops();
     counters.flits += own.flits_received();
   }
-  for (const auto& block : blocks_) {
-    counters.activations += block->activations();
-    counters.in_flight += block->in_flight();
-  }
+  blocks_.count(counters);
   for_each_link([&](const LinkReport& use) {
     counters.link_bytes += use.bytes;
     counters.link_messages += use.messages;
@@ -581,11 +485,7 @@ std::string PacketFabric::stall_text() const {
     const std::string why = network(n).explain_stall();
     if (!why.empty()) text += fmt::format("{}: {}", network(n).name(), why);
   }
-  for (const auto& block : blocks_) {
-    const std::string why = block->explain_stall();
-    if (!why.empty()) text += fmt::format("{}: {}\n", block->place_name(), why);
-  }
-  return text;
+  return text + blocks_.stall_text();
 }
 
 void PacketFabric::find_unbalanced(std::vector<std::string>& lines) const {

@@ -16,9 +16,9 @@
 #include "configs/config.h"
 #include "sc_models/component.h"
 #include "sc_models/link_cuts.h"
+#include "sc_models/network_joiner.h"
 #include "sc_models/packet_hops.h"
 #include "sc_models/packet_region.h"
-#include "sc_models/router_model.h"
 #include "tlm_interconnect/packet/packet_network.h"
 
 namespace weft::insight {
@@ -138,8 +138,7 @@ class PacketFabric : public Component {
   std::vector<std::vector<uint32_t>> places_;  ///< by network and rank
   packet::PacketWheel wheel_;                  ///< of all its networks
   std::vector<std::unique_ptr<packet::PacketNetwork>> networks_;
-  std::vector<std::unique_ptr<RouterModel>> blocks_;  ///< in the place of routers
-  std::vector<std::unique_ptr<ParkedEnd>> parked_;    ///< of these routers
+  RouterBlocks blocks_;
   std::vector<std::unique_ptr<packet::BurstWatch>> watches_;
   std::vector<PacketHops> hops_;  ///< by network; empty: nobody asks
 };

@@ -17,7 +17,7 @@ using pool::PoolLayout;
 
 MemoryPool::MemoryPool(sc_core::sc_module_name name, const Config& config, fabric::PacketPool& packets,
                        ActivationWheel& wheel, const SharedLink& shared, ModuleChoices* choices,
-                       vcd::ProbeHub* probes, packet::PacketNetwork* host)
+                       vcd::ProbeHub* probes, packet::PacketNetwork* host, LinkCuts* cuts)
     : sc_core::sc_module(name),
       config_(config),
       layout_(PoolLayout::make(config, PoolLayout::folds(*config.memory_pool))),
@@ -33,7 +33,7 @@ MemoryPool::MemoryPool(sc_core::sc_module_name name, const Config& config, fabri
     return;
   }
   if (context_.pool.as_packets()) {
-    net_ = std::make_unique<PoolPackets>(config, *layout_, packets, host);
+    net_ = std::make_unique<PoolPackets>(config, *layout_, packets, host, cuts);
     context_.net = net_.get();
     if (context_.probes != nullptr) net_->record(*context_.probes);
   }

@@ -39,7 +39,8 @@ class MemoryPool final : public sc_core::sc_module, public Component, public Poo
 
   MemoryPool(sc_core::sc_module_name name, const Config& config, fabric::PacketPool& packets,
              ActivationWheel& wheel, const SharedLink& shared, ModuleChoices* choices = nullptr,
-             vcd::ProbeHub* probes = nullptr, packet::PacketNetwork* host = nullptr);
+             vcd::ProbeHub* probes = nullptr, packet::PacketNetwork* host = nullptr,
+             LinkCuts* cuts = nullptr);
   ~MemoryPool() override;
 
   // PoolAccess

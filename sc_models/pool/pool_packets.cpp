@@ -16,8 +16,31 @@ namespace weft {
 
 using pool::PoolLayout;
 
+/// Joins the links of the pool's own network.
+class PoolPackets::Joiner final : public NetworkJoiner {
+ public:
+  Joiner(LinkCuts& cuts, RouterBlocks& blocks, const PoolLayout& layout)
+      : NetworkJoiner(cuts, blocks), layout_(layout) {}
+
+ private:
+  std::string block_name(const packet::LinkToJoin& link, uint32_t router) const override {
+    return "pool." + link.topology.routers[router].name;
+  }
+  std::string link_name(const packet::LinkToJoin& link, uint32_t router, uint32_t port) const override {
+    const uint32_t node = layout_.npus() + router;
+    const std::vector<PoolLayout::Port>& ports = layout_.ports(node);
+    const std::string to = port < ports.size() ? "to_" + layout_.node(ports[port].peer).name
+                                               : fmt::format("own{}", port - ports.size());
+    return fmt::format("{}.{}.{}", link.network.get_parent_object()->name(), layout_.node(node).name, to);
+  }
+  /// Its messages are those of accesses, and a recording tells of collectives.
+  bool recordable() const override { return false; }
+
+  const PoolLayout& layout_;
+};
+
 PoolPackets::PoolPackets(const Config& config, const PoolLayout& layout, fabric::PacketPool& messages,
-                         packet::PacketNetwork* host)
+                         packet::PacketNetwork* host, LinkCuts* cuts)
     : config_(config),
       layout_(layout),
       messages_(messages),
@@ -30,8 +53,10 @@ PoolPackets::PoolPackets(const Config& config, const PoolLayout& layout, fabric:
   } else {
     PoolNetwork network = make_pool_network(config, layout);
     ways_ = network.ways;
+    const std::unique_ptr<Joiner> joiner =
+        cuts == nullptr || cuts->none() ? nullptr : std::make_unique<Joiner>(*cuts, blocks_, layout);
     own_ = std::make_unique<packet::PacketNetwork>("packet", network.config, std::move(network.topology),
-                                                   network.segmentation);
+                                                   network.segmentation, joiner.get());
     network_ = own_.get();
   }
   ends_ = std::vector<End>(ways_->ranks());
@@ -177,6 +202,7 @@ void PoolPackets::count(Counters& counters) const {
     counters.in_flight += network_->messages_in_flight();
     counters.packet_hops += network_->packet_hops();
     counters.flits += network_->flits_received();
+    blocks_.count(counters);
   }
   for (uint32_t n = 0; n < layout_.nodes(); ++n) {
     for (uint32_t p = 0; p < layout_.ports(n).size(); ++p) {
@@ -190,7 +216,7 @@ void PoolPackets::count(Counters& counters) const {
 
 std::string PoolPackets::stall_text() const {
   const std::string why = own_ == nullptr ? std::string() : own_->explain_stall();
-  return why.empty() ? why : fmt::format("{}: {}", network_->name(), why);
+  return (why.empty() ? why : fmt::format("{}: {}", network_->name(), why)) + blocks_.stall_text();
 }
 
 void PoolPackets::find_unbalanced(std::vector<std::string>& lines) const {

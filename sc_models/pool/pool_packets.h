@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "sc_models/component.h"
+#include "sc_models/network_joiner.h"
 #include "sc_models/pool/pool_network.h"
 #include "tlm_interconnect/packet/packet_network.h"
 #include "tlm_interconnect/protocol/packet_pool.h"
@@ -38,9 +39,10 @@ class PoolNode {
 class PoolPackets final : public Component {
  public:
   /// `host`: the machine's network that carries the pool, with PoolGuests; null: builds a network below the
-  /// module that is being constructed. All outlive it. `messages`: where the messages are.
+  /// module that is being constructed. All outlive it. `messages`: where the messages are. `cuts`: what
+  /// stands in the links of an own network, and in the place of its routers (`pool.NAME`); null: nothing.
   PoolPackets(const Config& config, const pool::PoolLayout& layout, fabric::PacketPool& messages,
-              packet::PacketNetwork* host);
+              packet::PacketNetwork* host, LinkCuts* cuts);
 
   void record(vcd::ProbeHub& probes) {
     if (own_ != nullptr) own_->record(probes);
@@ -72,6 +74,7 @@ class PoolPackets final : public Component {
   void find_unbalanced(std::vector<std::string>& lines) const override;
 
  private:
+  class Joiner;
   struct End final : packet::PacketSink {
     bool takes_trains() const override { return true; }
     void train_arrives(const packet::TrainArrivals&) override {}
@@ -109,6 +112,7 @@ class PoolPackets final : public Component {
   std::vector<End> ends_;  ///< by rank; sized once: sinks are known by address
   std::vector<std::unique_ptr<SharedEnd>> shared_ends_;
   std::vector<PoolNode*> modules_;
+  RouterBlocks blocks_;
 };
 
 }  // namespace weft

@@ -21,6 +21,15 @@ if(WEFT_VERILATOR_FOUND)
   weft_add_sc_test(cosim_streams SOURCES cosim/streams_test.cpp LINKS pipe weft::cosim LABELS unit)
   weft_add_sc_test(cosim_clock SOURCES cosim/clock_test.cpp LINKS pipe weft::cosim LABELS unit)
   weft_add_sc_test(cosim_stream_checker SOURCES cosim/stream_checker_test.cpp LINKS pipe weft::cosim LABELS unit)
+  weft_add_rtl_library(npu_timer SOURCES ${PROJECT_SOURCE_DIR}/examples/rtl/npu_timer/npu_timer.sv TOP npu_timer)
+  set_target_properties(npu_timer PROPERTIES EXCLUDE_FROM_ALL ON) # its test needs it
+  weft_add_sc_test(cosim_npu_block SOURCES cosim/npu_block_test.cpp ${PROJECT_SOURCE_DIR}/examples/rtl/npu_timer/npu_timer.cpp
+                   LINKS npu_timer weft::cosim LABELS unit)
+  set(mesh_router ${PROJECT_SOURCE_DIR}/examples/rtl/mesh_router)
+  weft_add_rtl_library(mesh_router SOURCES ${mesh_router}/mesh_router.sv TOP mesh_router)
+  set_target_properties(mesh_router PROPERTIES EXCLUDE_FROM_ALL ON) # its test needs it
+  weft_add_sc_test(cosim_pool_router SOURCES cosim/pool_router_test.cpp ${mesh_router}/mesh_router.cpp
+                   LINKS mesh_router weft::cosim LABELS unit)
   # Not under the sanitizers: plugins would need them too.
   if(NOT WEFT_SANITIZE)
     add_test(NAME cosim_reduction_unit_example
