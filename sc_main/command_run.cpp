@@ -203,7 +203,9 @@ ExitCode run(const RunOptions& options) {
     return run_goal(config,
                     {options.json, !config.output.waves.empty() || config.output.timeline || options.path.on},
                     checks);
-  Workload workload = open_workload(config, options.workload, room);
+  WorkloadOptions of_workload = options.workload;
+  of_workload.recorded = !options.record.block.empty();
+  Workload workload = open_workload(config, of_workload, room);
   const trace::JobTrace& traces = *workload.traces;
   const std::unique_ptr<PartsRun> parts = make_parts(config, options, workload);
   const bool in_parts = parts != nullptr && alone(*workload.job).empty();

@@ -215,9 +215,11 @@ Config load_workload(const WorkloadOptions& options) {
 Workload open_workload(const Config& config, const WorkloadOptions& options, const MemoryRoom& room,
                        std::vector<std::string>* warnings) {
   // The least that any folding of the job needs: checked before anything of that size is read or built.
-  room.check(config, least_memory(config, !options.no_fold && ranks_of(config, config.workload).whole()));
+  const bool folds = !options.no_fold && !options.recorded;
+  room.check(config, least_memory(config, folds && ranks_of(config, config.workload).whole()));
   check_run(config, warnings);
   Workload workload = read_workload(config, config.workload, [&](const trace::JobTrace& traces) {
+    if (options.recorded) return graph::Folding(traces, "what passes a block is recorded");
     return graph::fold_job(config, traces, !config.output.waves.empty(), !options.no_fold);
   });
   // After the plans, whose messages say more: this checks the programs that no collective of the job uses.

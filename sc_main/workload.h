@@ -34,6 +34,7 @@ struct WorkloadOptions {
   bool has_groups = false;
   bool strict = false;
   bool no_fold = false;
+  bool recorded = false;  ///< what passes a block is recorded: all ranks are simulated
   bool force = false;
 };
 

@@ -150,6 +150,7 @@ TEST(Usage, DescribesEveryConfigurationAsDot) {
   for (const char* where : {"examples", "papers"}) {
     for (const auto& entry :
          std::filesystem::directory_iterator(std::string(WEFT_SOURCE_DIR) + "/configs/" + where)) {
+      if (entry.path().extension() != ".yaml") continue;
       std::ifstream file(entry.path());
       const std::string text{std::istreambuf_iterator<char>(file), {}};
       if (text.find("\npaper: ") != std::string::npos) continue;  // a figure (weft paper), no machine

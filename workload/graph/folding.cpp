@@ -22,6 +22,7 @@ namespace weft::graph {
 std::string folding_refusal(const Config& config) {
   if (config.remapped()) return "the logical topology is not the physical one";
   if (config.replaces_modules()) return "NPUs, NMUs or single modules are of models of their own";
+  if (!config.run.cut_links.empty()) return "borders cut links (run.cut_links)";
   if (std::string why = LibraryNodes::folding_refusal(config); !why.empty()) return why;
   for (size_t d = 0; d < config.dimensions.size(); ++d) {
     const DimensionConfig& dimension = config.dimensions[d];
