@@ -6,10 +6,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "configs/blueprint/carrier.h"
 #include "configs/describe.h"
 #include "sc_main/console.h"
 #include "sc_main/decimal.h"
@@ -22,11 +24,15 @@
 namespace weft::cli {
 namespace {
 
-/// Without a trace: a machine may be folded for a collective, or built whole.
+/// Without a trace: a machine may be folded, or built whole. A Ring at `message` fidelity folds only where
+/// the job's messages end at neighbours, which nobody knows yet.
 std::string machine_memory_text(const Config& config, const WorkloadOptions& options,
                                 const MemoryRoom& room) {
   const MemoryEstimate whole = machine_memory(config, config.npus(), 0, false);
-  if (options.no_fold || !graph::folding_refusal(config).empty()) {
+  const bool rings = std::any_of(
+      config.dimensions.begin(), config.dimensions.end(),
+      [](const DimensionConfig& d) { return d.size > 1 && carrier_of(d) == Carrier::neighbours; });
+  if (options.no_fold || rings || !graph::folding_refusal(config).empty()) {
     room.check(config, whole);
     return memory_text(whole);
   }

@@ -108,11 +108,15 @@ Machine::Machine(sc_core::sc_module_name name, const Config& config, const Optio
         [this](uint32_t node) { return program_unit(node); }, data(), options.causes);
   build_packets(options.probes);
   join_far_members();
-  choices_.check_joined();
+  const size_t cut = cuts_.models().size();
   for (const auto& model : cuts_.models()) components_.push_back(model.get());
-  cuts_.check(config_.file.empty() ? "configuration" : config_.file, [this] { return wireless_links(); });
   if (config_.memory_pool && (options.npus || options.memory_pool)) build_memory_pool(options.probes);
   if (config_.host_memory && (options.npus || options.memory_pool)) build_memory_tiers(built, options.probes);
+  for (size_t i = cut; i < cuts_.models().size(); ++i) components_.push_back(cuts_.models()[i].get());
+  if (!config_.memory_pool || memory_pool_) {  // else what they name may be the pool's
+    choices_.check_joined();
+    cuts_.check(config_.file.empty() ? "configuration" : config_.file, [this] { return wireless_links(); });
+  }
   if (options.npus || config_.collectives.reduction == ReductionKind::hbm) build_npus(options, built);
   if (options.probes != nullptr && options.probes->on()) observe_links(*options.probes);
   if (options.causes != nullptr) tell_causes_of_links(*options.causes);
@@ -251,7 +255,6 @@ void Machine::build_neighbours(uint32_t p, uint32_t d) {
     at(r).hint(up, at(next));
     at(next).hint(down, at(r));
   }
-  if (folded_ && p != 0) mirror_neighbours(p, d, whole_);
 }
 
 BlockEnd Machine::nmu_end(uint32_t place) const {

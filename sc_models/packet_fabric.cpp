@@ -361,11 +361,13 @@ class BurstTeller final : public packet::BurstWatch {
 
 void PacketFabric::tell_bursts(insight::CausalLog& log) {
   if (log.listener() == nullptr && !log.keeps()) return;
-  if (log.keeps()) hops_.resize(networks());
+  // A packet that leaves by a border goes on as another one.
+  const bool follows = log.keeps() && config_.run.cut_links.empty() && blocks_.models.empty();
+  if (follows) hops_.resize(networks());
   for (uint32_t n = 0; n < networks(); ++n) {
     packet::PacketNetwork& own = *networks_[n];
     const packet::PacketTopology& topology = own.topology();
-    PacketHops* const hops = log.keeps() ? &hops_[n] : nullptr;
+    PacketHops* const hops = follows ? &hops_[n] : nullptr;
     const auto teller = [&](const LinkReport& link, uint32_t number, Ticks flit_time) -> packet::BurstWatch& {
       PacketHop hop;
       const Ticks latency = topology.links[number].latency;

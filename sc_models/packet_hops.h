@@ -2,7 +2,7 @@
 // Copyright the Weft authors
 //
 // The critical path inside a packet network. The packet that completes a message is followed over the links:
-// PacketHops notes when its tail leaves each, and tell_hops() makes of that what the causal log is told.
+// PacketHops notes when its tail leaves each, and share_passage() makes of that what the causal log is told.
 
 #ifndef WEFT_SC_MODELS_PACKET_HOPS_H
 #define WEFT_SC_MODELS_PACKET_HOPS_H

@@ -60,6 +60,9 @@ std::map<uint64_t, std::string> rows_of(const std::string& path) {
 }  // namespace
 
 void check_stat_row(const StatRow& row) {
+  if (name_of(row).find_first_of("\r\n") != std::string::npos)
+    throw UserError(ExitCode::usage,
+                    "--run-name has a line end; stat_rows.csv has one line a run: leave it out");
   if (row.row >= row.total)
     throw UserError(ExitCode::usage,
                     fmt::format("--stat-row {} is not below --total-stat-rows {}; rows count from 0", row.row,

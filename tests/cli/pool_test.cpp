@@ -106,6 +106,19 @@ TEST_F(Pool, EveryOperationBringsItsData) {
   }
 }
 
+TEST_F(Pool, BordersInTheLinksOfAPoolChangeNothing) {
+  const std::string machine = config(kPool);
+  for (const char* const op : {"load", "store", "gather_load", "scatter_store"}) {
+    const std::vector<std::string> options = {"--tensor", "100001 B", "--op",
+                                              op,         "--set",    "memory.pool.fidelity=packet"};
+    std::vector<std::string> cut = options;
+    cut.insert(cut.end(), {"--set", "run.cut_links=*pool*"});
+    EXPECT_EQ(measure(machine, cut)["time_ns"], measure(machine, options)["time_ns"]) << op;
+  }
+  const Ran messages = weft({"pool", machine, "--tensor", "1 MiB", "--set", "run.cut_links=*pool*"});
+  EXPECT_EQ(messages.status, 2);
+}
+
 TEST_F(Pool, PrivateRemoteMemoriesAreMeasuredAlike) {
   const json zero = measure(papers("table5_zero_infinity"), {"--tensor", "64 MiB", "--chunk", "64 KiB"});
   EXPECT_DOUBLE_EQ(zero["time_ns"], 671088.64);

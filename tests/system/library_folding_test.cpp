@@ -170,6 +170,29 @@ TEST(LibraryFolding, GroupsInDifferentNodesAreNotAlike) {
   EXPECT_EQ(fold.told, run(config, files, false).told);
 }
 
+/// Lines of dimension 0 lie in one node, or in two.
+TEST(LibraryFolding, NodesThatCutDimensionsDoNotFold) {
+  const Config config = parse_config(
+      "weft: 1\ntopology:\n  notation: Switch(3)_Switch(4)\n  dimensions:\n"
+      "    - {bandwidth: 450 GB/s, fidelity: analytical}\n    - {bandwidth: 50 GB/s, fidelity: analytical}\n"
+      "collectives: {library: nccl, gpu: H100, gpus_per_node: 4, node_links: switched, nic_bandwidth: 50 "
+      "GB/s}\n",
+      "machine.yaml");
+  JobFiles files(config);
+  for (uint32_t r = 0; r < files.ranks(); ++r) {
+    PbNode node = trace::test::collective(1, ChakraProtoMsg::ALL_REDUCE, 64 << 20);
+    auto* a = node.add_attr();
+    a->set_name("involved_dim");
+    a->mutable_bool_list()->add_values(true);
+    a->mutable_bool_list()->add_values(false);
+    files.trace(r).push_back(node);
+  }
+  files.write();
+  const Outcome fold = run(config, files, true);
+  EXPECT_EQ(simulated(fold), config.npus());
+  EXPECT_EQ(fold.told, run(config, files, false).told);
+}
+
 TEST(LibraryFolding, ProgramsAndRulesDoNotFold) {
   for (const bool rules : {false, true}) {
     Random random(7);

@@ -3,12 +3,14 @@
 //
 // Folding inside trace jobs: what is told of ranks that are not simulated is what they would have done.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
+#include "configs/loader.h"
 #include "tests/system/folding_jobs.h"
 
 namespace weft {
@@ -319,6 +321,48 @@ TEST(TraceFolding, MessagesThatPassRanksOfARingAreSimulated) {
                                   "and a dimension of it is not analytical"
                                 : "1 simulated, 0 of 0 folded, all");
     EXPECT_EQ(fold.told, run(config, files, false).told);
+  }
+}
+
+/// Messages of a group pass the ranks between its members, which take no part.
+TEST(TraceFolding, GroupsOfPartOfARingAreSimulatedAtMessageFidelity) {
+  for (const std::vector<uint32_t>& members : {std::vector<uint32_t>{0, 2}, {0, 1, 2, 3, 4, 5}, {1, 5}}) {
+    Config config;
+    config.dimensions = {dimension(DimensionKind::ring, 8)};
+    config.dimensions[0].fidelity = Fidelity::message;
+    JobFiles files(config);
+    files.define("some", members);
+    for (uint32_t r = 0; r < files.ranks(); ++r) {
+      files.trace(r).push_back(compute(1, 10));
+      if (std::find(members.begin(), members.end(), r) != members.end())
+        files.trace(r).push_back(collective(2, CollectiveOp::all_reduce, 1 << 20, "some", {}));
+    }
+    files.write();
+    const Outcome fold = run(config, files, true);
+    EXPECT_EQ(fold.folding.substr(0, 12), "8 simulated,") << fold.folding;
+    EXPECT_EQ(fold.told, run(config, files, false).told);
+  }
+}
+
+/// A rule moves the collective of some ranks to links that the others' NPUs would be joined to, too.
+TEST(TraceFolding, RulesThatMoveMessagesToSwitchesOrRingsAreSimulated) {
+  for (const char* const kind : {"Ring", "Switch", "Mesh", "FullyConnected"}) {
+    const Config config =
+        parse_config(fmt::format("weft: 1\ntopology:\n  notation: {}(4)\n"
+                                 "  dimensions: [{{bandwidth: 50 GB/s, fidelity: analytical}}]\n"
+                                 "  fidelity_rules: [{{name: coll2, fidelity: message}}]\n",
+                                 kind),
+                     "machine.yaml");
+    JobFiles files(config);
+    files.define("some", {0, 2});
+    for (uint32_t r = 0; r < files.ranks(); ++r) {
+      files.trace(r).push_back(compute(1, 10));
+      if (r % 2 == 0) files.trace(r).push_back(collective(2, CollectiveOp::all_reduce, 1 << 20, "some", {}));
+    }
+    files.write();
+    const Outcome fold = run(config, files, true);
+    EXPECT_EQ(fold.told, run(config, files, false).told) << kind << ": " << fold.folding;
+    EXPECT_EQ(fold.told.find("failed"), std::string::npos) << kind;
   }
 }
 

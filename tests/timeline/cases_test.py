@@ -244,7 +244,7 @@ class Cases(unittest.TestCase):
                                        node(3, SEND, "send", [2], comm_dst=1 - r, comm_size=1000, comm_tag=7)]
                                       for r in range(2)])
         self.weft("run", QUICKSTART, "--set", "topology.notation=Ring(2)_Ring(1)", "--trace", self.work / "t",
-                  "--timeline", "--out", self.out, expect=4)
+                  "--timeline", "--no-fold", "--out", self.out, expect=4)
         timeline = self.timeline()
         for rank in range(2):
             (wait,) = timeline.of(f"NPUs/npu{rank}/communication")

@@ -13,11 +13,26 @@
 #include "configs/blueprint/carrier.h"
 #include "configs/blueprint/shape.h"
 #include "workload/collectives/in_switch.h"
+#include "workload/graph/fidelity_rules.h"
 #include "workload/graph/folding/analysis.h"
 #include "workload/graph/folding/library_nodes.h"
 #include "workload/graph/folding/partition.h"
 
 namespace weft::graph {
+
+/// What a rule moves to a dimension of switches, or from NPU to NPU, would meet modules that are not built.
+static std::string plane_refusal(const Config& config) {
+  const FidelityRules rules(config);
+  for (uint32_t p = 1; p < rules.planes(); ++p) {
+    const std::vector<DimensionConfig>& dimensions = rules.plane(p).dimensions;
+    for (size_t d = 0; d < dimensions.size(); ++d) {
+      const Carrier carrier = carrier_of(dimensions[d]);
+      if (dimensions[d].size > 1 && (carrier == Carrier::crossbars || carrier == Carrier::neighbours))
+        return fmt::format("a fidelity rule moves messages of dimension {} to `message`", d);
+    }
+  }
+  return {};
+}
 
 std::string folding_refusal(const Config& config) {
   if (config.remapped()) return "the logical topology is not the physical one";
@@ -35,6 +50,7 @@ std::string folding_refusal(const Config& config) {
     if (collectives::uses_unit(config, static_cast<uint32_t>(d)))
       return fmt::format("the switches of dimension {} have collective units", d);
   }
+  if (std::string why = plane_refusal(config); !why.empty()) return why;
   if (config.collectives.reduction == ReductionKind::hbm) return "reductions contend in the HBM";
   if (config.run.data != "none") return "every rank's data is computed and checked";
   return {};

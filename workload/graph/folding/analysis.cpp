@@ -269,7 +269,16 @@ void Analysis::fit_collective(uint32_t rank, const trace::Node& written, RankUse
   use.shifts |= verdict.images.shifts;
   use.uneven |= verdict.images.uneven;
   use.along_dimensions = use.along_dimensions && verdict.along_dimensions;
-  use.passes_ranks = use.passes_ranks || (stepwise_ && !verdict.along_dimensions);
+  use.passes_ranks =
+      use.passes_ranks || (stepwise_ && (!verdict.along_dimensions || spans_part_of_a_ring(shape)));
+}
+
+/// Some of the Ring's NPUs are between members and are none. At `message` fidelity messages pass them.
+bool Analysis::spans_part_of_a_ring(const GroupShape& shape) const {
+  for (size_t d = 0; d < shape.coordinates.size(); ++d)
+    if (shape.coordinates[d].size() > 1 && carrier_of(config_.dimensions[d]) == Carrier::neighbours)
+      return true;
+  return false;
 }
 
 const Analysis::Verdict& Analysis::judge(const GroupShape& shape,

@@ -80,6 +80,7 @@ class Analysis {
   const Verdict& judge(const GroupShape& shape, const collectives::CollectiveRequest& request,
                        const trace::Node& node, uint32_t rank, const std::string& path);
   bool may_be_mixed(const collectives::CollectivePlan& plan) const;
+  bool spans_part_of_a_ring(const GroupShape& shape) const;
   void join_members(uint32_t rank, trace::GroupId group, uint32_t involved);
 
   const Config& config_;

@@ -17,7 +17,16 @@ std::string LibraryNodes::folding_refusal(const Config& config) {
   const bool closed = std::all_of(config.dimensions.begin(), config.dimensions.end(), [](const auto& d) {
     return d.size <= 1 || carrier_of(d) == Carrier::direct;
   });
-  return closed ? "" : "a communication library's calls send messages";
+  if (!closed) return "a communication library's calls send messages";
+  // Lines of a collective that runs in some dimensions only lie alike in nodes that are made of whole
+  // dimensions, and of a divisor of the next one.
+  uint32_t node = library::LibraryMachine::of(config).gpus_per_node;
+  for (const DimensionConfig& d : config.dimensions) {
+    if (node % d.size != 0)
+      return d.size % node == 0 ? "" : "the library's nodes are not made of whole dimensions";
+    node /= d.size;
+  }
+  return {};
 }
 
 LibraryNodes::LibraryNodes(const Config& config) {
