@@ -15,11 +15,14 @@ if(Python3_FOUND)
   add_test(NAME emulation_ends
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/ends_test.py $<TARGET_FILE:weft>
             $<TARGET_FILE:emulation_pattern>)
+  add_test(NAME emulation_frames
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/frames_test.py $<TARGET_FILE:weft>
+            $<TARGET_FILE:emulation_pattern>)
   # The picture in docs/guide/emulate.md shows what the programs give.
   add_test(NAME emulation_figure
     COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/bench/emulation/iteration.py $<TARGET_FILE:weft>
             $<TARGET_FILE:emulation_training> --check ${PROJECT_SOURCE_DIR}/docs/guide/emulated_iteration.svg)
-  set_tests_properties(emulation emulation_ends emulation_figure PROPERTIES LABELS cli TIMEOUT 300)
+  set_tests_properties(emulation emulation_ends emulation_frames emulation_figure PROPERTIES LABELS cli TIMEOUT 300)
 endif()
 weft_add_sc_test(emulation_restricted
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/restricted_test.cpp

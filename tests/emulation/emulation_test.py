@@ -296,6 +296,27 @@ class Emulation(EmulatedJob):
     def test_different_roots(self):
         self.wrong("0:coll:broadcast:10:0", "4:coll:broadcast:10:1", says=["different roots"])
 
+    def test_different_types(self):
+        one = "rank 0 calls all_reduce of 10 float32 (sum) \"all_reduce\", rank 4 calls "
+        for type_and_reduction, call in (("5:0", "all_reduce of 10 int32 (sum)"), ("12:0", "all_reduce of 10 float64 (sum)"),
+                                         ("5:3", "all_reduce of 10 int32 (max)")):
+            self.wrong(f"4:as:{type_and_reduction}", "coll:all_reduce:10",
+                       says=[f"collective number 0 on communicator 0 has different types: {one}{call} \"all_reduce\""])
+        # The second one of a communicator, where rank 4 comes later; elements without a type are of one size.
+        self.wrong("comm:0,2,4,6", "on:1", "as:0:0:8", "coll:broadcast:10:1", "4:as:0:0:4", "4:compute:1000000000",
+                   "coll:broadcast:10:1",
+                   says=["collective number 1 on communicator 1 has different types: rank 0 calls broadcast of 10 byte x 8 B, "
+                         "root 1 \"broadcast\", rank 4 calls broadcast of 10 byte x 4 B, root 1 \"broadcast\""])
+        self.wrong("4:as:5:0", "coll:barrier:0", code=0)
+
+    def test_different_reductions(self):
+        for operation, root in (("all_reduce", ""), ("reduce_scatter", ""), ("reduce", ", root 3")):
+            self.wrong("4:as:11:3", f"coll:{operation}:10:3",
+                       says=[f"collective number 0 on communicator 0 has different reductions: rank 0 calls {operation} of 10 "
+                             f"float32 (sum){root} \"{operation}\", rank 4 calls {operation} of 10 float32 (max){root} "
+                             f"\"{operation}\""])
+        self.wrong("4:as:11:3", "coll:all_gather:10", code=0)
+
     def test_a_rank_that_never_joins(self):
         self.wrong("0:coll:all_reduce:10", says=["rank 4 never did", "deadlock"])
 

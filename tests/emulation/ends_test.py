@@ -24,24 +24,31 @@ class Ends(EmulatedJob):
         self.assertIn("rank 4 has exited with status 7", self.error)
 
     def test_a_rank_is_killed_in_every_state(self):
+        # Rank 0 stays where simulated time cannot pass it, or goes on to where what rank 4 asks before is answered. The
+        # library keeps frames until it waits: `work` is such a wait. frames_test.py sends each at once.
+        on = "0:work:1000000:0"
         states = {
             "runs": ["4:hang"],
-            "runs, with a collective under way": ["4:icoll:all_reduce:1024", "4:hang"],
-            "runs, with a receive under way": ["4:irecv:0:1:8", "4:hang"],
+            "runs, with a collective under way": [on, "4:icoll:all_reduce:1024", "4:work:1000:0", "4:hang"],
+            "runs, with a receive under way": [on, "4:irecv:0:1:8", "4:work:1000:0", "4:hang"],
+            "runs, in an iteration": [on, "4:mark:1", "4:work:1000:0", "4:hang"],
             "waits for a collective": ["4:coll:all_reduce:1024"],
             "waits for a receive": ["4:recv:0:1:8"],
             "waits for any of several": ["4:irecv:0:1:8", "4:irecv:0:2:8", "4:waitany"],
             "waits for a synchronous send": ["4:ssend:0:1:8"],
+            "waits for a message": [on, "4:probe:0:1"],
+            "waits for a test": ["4:irecv:0:1:8", "4:testall"],
+            "tests again and again": ["0:work:1000000000000:0", "4:irecv:0:1:8", "4:testall"],
+            "waits in an iteration": [on, "4:mark:1", "4:recv:0:1:8"],
             "makes a communicator": ["4:split:%2:0"],
             "makes one of an id": ["4:unique:2:%2:/2"],
-            "has work timed": ["4:work:1000:0", "4:hang"],
-            "has ended a session": ["4:coll:barrier:0", "4:hang"],
+            "waits for its work": ["4:work:1000:0"],
+            "has work timed": [on, "4:work:1000:0", "4:hang"],
+            "has ended a collective": ["coll:barrier:0", "4:hang"],
         }
         for state, steps in states.items():
             with self.subTest(state=state):
-                # Rank 0 stays where simulated time cannot pass it, but for the barrier.
-                first = ["0:coll:barrier:0"] if "barrier" in steps[0] else []
-                running = self.start("0,4", *first, "0:hang", *steps)
+                running = self.start("0,4", *steps, "0:hang")
                 pid = self.process_of(running, 4)
                 time.sleep(0.2)
                 self.assertIsNone(running.poll())

@@ -5,12 +5,14 @@
  * the rank at its end, in ps.
  *
  *   coll:OP:COUNT[:ROOT]  a collective, waited for      icoll:OP:COUNT[:ROOT]  .. not waited for
+ *   as:TYPE:REDUCTION[:BYTES]  the next collectives are of these numbers of weft_type, weft_reduction, bytes an element
  *   on:N                  the N-th communicator made (0: all) for the next steps
  *   comm:R,R,..           makes one of these ranks      split:COLOR:KEY   color and key may be /K, %K of the rank
  *   unique:N:RANK:ID      .. by id                      cart:DIMS,..
  *   size:N, member:N      checks the communicator's size, the rank's number in it
  *   send:PEER:TAG:BYTES, isend, ssend, recv:PEER:TAG:BYTES, irecv; PEER may be +K, -K, any
  *   sendrecv:K:TAG:BYTES  to rank + K, from rank - K
+ *   probe:PEER:TAG        waits for a message
  *   wait, waitany, testall (spins)
  *   spin:US (CPU time), compute:PS, work:FLOPS:BYTES, mark:N, endmark:N, exit:STATUS, hang, close, kill
  *   repeat:N steps.. end
@@ -25,6 +27,9 @@ static weft_comm comms[64];
 static int made = 1, current;
 static weft_request requests[4096];
 static uint32_t open_requests;
+static weft_type type = WEFT_FLOAT32;
+static weft_reduction reduction = WEFT_SUM;
+static uint32_t element_bytes;
 
 static const char* const kOperations[] = {"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast",
                                           "reduce",     "gather",     "scatter",        "barrier"};
@@ -64,6 +69,9 @@ static void collective(const char* step, int blocking) {
     ++op;
   NEED(op < 9);
   args.operation = op;
+  args.type = type;
+  args.reduction = reduction;
+  if (element_bytes != 0) args.element_bytes = element_bytes;
   args.root = (int32_t)number(step, 3);
   args.name = kOperations[op];
   if (blocking)
@@ -121,6 +129,15 @@ static void run(const char* step) {
   if (is(step, "recv")) return message(step, 0, 1, WEFT_SEND_STANDARD);
   if (is(step, "irecv")) return message(step, 0, 0, WEFT_SEND_STANDARD);
   if (is(step, "sendrecv")) return exchange(step);
+  if (is(step, "as")) {
+    type = (weft_type)number(step, 1);
+    reduction = (weft_reduction)number(step, 2);
+    element_bytes = (uint32_t)number(step, 3);
+  }
+  if (is(step, "probe")) {
+    const int peer = member(field(step, 1));
+    CHECK(weft_probe(session, comms[current], peer, (int)number(step, 2), 1, NULL, NULL));
+  }
   if (is(step, "on")) current = (int)number(step, 1);
   if (is(step, "comm") || is(step, "cart")) {
     make(step);
