@@ -185,7 +185,8 @@ class Goes(EmulatedJob):
         self.goes("4:kill", 137, "rank 4 was killed by signal 9")
 
     def test_closes(self):
-        self.goes("4:close", 4, r"rank 4 has closed its connection at \d+ ps without BYE; its last good request was (\d+ )?LAST\n")
+        self.goes("4:close", 4,
+                  r"rank 4 has closed its connection at \d+ ps without BYE; its last good request was (\d+ )?LAST\n")
 
     def test_ends_without_bye(self):
         self.goes("4:exit:3", 3, "rank 4 has exited with status 3")

@@ -5,7 +5,7 @@ frames back until it waits. Each argument is a step of every rank, or of one ("8
 
   TYPE[:FIELD=VALUE..]  sends a frame, of mark, coll, wait .. or of a number; FIELD may be t (the stamp), request (else
                         counted from 1), flags, bytes (what the head says), and those of the message; lists are 1,2,3
-  answer                reads a frame and prints it        stay         .. all, until ERROR, SHUTDOWN or the end
+  answer                reads a frame and prints it        stay         .. all, to ERROR, SHUTDOWN or the end, and exits
   all                   waits until every rank has said HELLO: then the socket is gone
   sleep:MS              kill     exit:STATUS
   close                 closes the connection, and stays
@@ -101,6 +101,7 @@ class Rank:
                 pass
         except ConnectionError:
             pass
+        sys.exit(0)
 
     def step(self, step):
         word, *fields = step.split(":")
