@@ -54,7 +54,9 @@ void Job::join(uint32_t rank, const Hello& hello, SharedView memory) {
   report_.ranks[rank].shim = hello.shim < 4 ? kShims[hello.shim] : "?";
   if (!hello.shim_version.empty()) report_.ranks[rank].shim += " " + hello.shim_version;
   if (settings_.wall) state.time = settings_.wall_clock();
-  reply(rank, 1, state.time, settings_.welcome);
+  constexpr uint64_t kHello = 1;
+  state.last_request = kHello;
+  reply(rank, kHello, state.time, settings_.welcome);
 }
 
 void Job::take(uint32_t rank, const Frame& frame) {
@@ -162,7 +164,11 @@ bool Job::step(Picoseconds wall) {
     while (!state.calls.empty() && state.calls.front().time <= now_) {
       const Call call = std::move(state.calls.front());
       state.calls.pop_front();
-      apply(rank, call);
+      try {
+        apply(rank, call);
+      } catch (const ProtocolError& e) {
+        throw JobError({rank}, fmt::format("rank {} broke the protocol: {}", rank, e.what()));
+      }
     }
   }
   wake_ranks();

@@ -138,6 +138,7 @@ class Frames(EmulatedJob):
                      "4:99:flags=0")
         self.refused("a frame says that it has 28 bytes: it must be a multiple of 8 from 24 to 1048576", *HELLO, *AHEAD,
                      "4:mark:bytes=28")
+        self.refused("WAIT for request 77, which does not exist, or is over", *HELLO, *AHEAD, "4:wait:requests=77")
         # A later version's, which says that it may be skipped.
         self.frames(*HELLO, "99:flags=1", "bye", "answer", code=0)
 
@@ -147,7 +148,7 @@ class Goes(EmulatedJob):
     closes: Weft then names its last request."""
 
     STATES = {
-        "nothing said": ("(HELLO)", AHEAD, []),
+        "nothing said": ("1 (HELLO)", AHEAD, []),
         "a collective under way": ("2 (COLL)", AHEAD, ["4:coll"]),
         "a receive under way": ("2 (RECV)", AHEAD, ["4:recv"]),
         "a send under way": ("2 (SEND)", AHEAD, ["4:send"]),
