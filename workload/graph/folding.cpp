@@ -20,14 +20,15 @@
 
 namespace weft::graph {
 
-/// What a rule moves to a dimension of switches, or from NPU to NPU, would meet modules that are not built.
+/// What a rule moves to the links of a dimension would meet modules that are not built. A packet network is
+/// whole.
 static std::string plane_refusal(const Config& config) {
   const FidelityRules rules(config);
   for (uint32_t p = 1; p < rules.planes(); ++p) {
     const std::vector<DimensionConfig>& dimensions = rules.plane(p).dimensions;
     for (size_t d = 0; d < dimensions.size(); ++d) {
       const Carrier carrier = carrier_of(dimensions[d]);
-      if (dimensions[d].size > 1 && (carrier == Carrier::crossbars || carrier == Carrier::neighbours))
+      if (dimensions[d].size > 1 && carrier != Carrier::direct && carrier != Carrier::packets)
         return fmt::format("a fidelity rule moves messages of dimension {} to `message`", d);
     }
   }
