@@ -167,7 +167,7 @@ bool Job::step(Picoseconds wall) {
       try {
         apply(rank, call);
       } catch (const ProtocolError& e) {
-        throw JobError({rank}, fmt::format("rank {} broke the protocol: {}", rank, e.what()));
+        throw JobError({rank}, fmt::format("rank {} broke the protocol weft-comm/1: {}", rank, e.what()));
       }
     }
   }
