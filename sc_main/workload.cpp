@@ -212,6 +212,14 @@ Config load_workload(const WorkloadOptions& options) {
   return config;
 }
 
+/// Why every rank of the job is simulated; empty: they fold as far as they may.
+static std::string whole_because(const Config& config, const WorkloadOptions& options) {
+  // A machine that never folds has a reason of its own.
+  if (options.recorded && graph::folding_refusal(config).empty()) return "what passes a block is recorded";
+  if (options.no_fold) return "folding is off";
+  return config.output.waves.empty() ? "" : "waveforms are recorded";
+}
+
 Workload open_workload(const Config& config, const WorkloadOptions& options, const MemoryRoom& room,
                        std::vector<std::string>* warnings) {
   // The least that any folding of the job needs: checked before anything of that size is read or built.
@@ -219,8 +227,7 @@ Workload open_workload(const Config& config, const WorkloadOptions& options, con
   room.check(config, least_memory(config, folds && ranks_of(config, config.workload).whole()));
   check_run(config, warnings);
   Workload workload = read_workload(config, config.workload, [&](const trace::JobTrace& traces) {
-    if (options.recorded) return graph::Folding(traces, "what passes a block is recorded");
-    return graph::fold_job(config, traces, !config.output.waves.empty(), !options.no_fold);
+    return graph::fold_job(config, traces, whole_because(config, options));
   });
   // After the plans, whose messages say more: this checks the programs that no collective of the job uses.
   collectives::check_programs(config);

@@ -35,8 +35,8 @@ class SoloTraceJob : private SoloMachine, public TraceJob {
  public:
   SoloTraceJob(const char* name, const Config& config, const trace::JobTrace& traces, bool fold = false)
       : SoloTraceJob(name, config,
-                     std::make_unique<graph::CheckedJob>(config, traces,
-                                                         graph::fold_job(config, traces, false, fold))) {}
+                     std::make_unique<graph::CheckedJob>(
+                         config, traces, graph::fold_job(config, traces, fold ? "" : "folding is off"))) {}
 
  private:
   SoloTraceJob(const char* name, const Config& config, std::unique_ptr<graph::CheckedJob> checked)

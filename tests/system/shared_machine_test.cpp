@@ -187,7 +187,7 @@ TEST(SharedMachine, OutlivesJobsThatFold) {
     config.dimensions.resize(1);
     const trace::JobTrace open = traces.open();
     const auto folded = [&] {
-      return std::make_unique<graph::CheckedJob>(config, open, graph::fold_job(config, open, false, true));
+      return std::make_unique<graph::CheckedJob>(config, open, graph::fold_job(config, open));
     };
     auto job_checked = folded();
     Machine machine("machine", config, TraceJob::machine_options(*job_checked));

@@ -377,10 +377,8 @@ void CheckedJob::look_through() {
                   bytes ? "a byte" : "an element"));
 }
 
-Folding fold_job(const Config& config, const trace::JobTrace& traces, bool waves, bool fold) {
-  if (!fold) return Folding(traces, "folding is off");
-  if (waves) return Folding(traces, "waveforms are recorded");
-  return Folding(config, traces);
+Folding fold_job(const Config& config, const trace::JobTrace& traces, const std::string& whole) {
+  return whole.empty() ? Folding(config, traces) : Folding(traces, whole);
 }
 
 }  // namespace weft::graph

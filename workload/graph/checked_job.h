@@ -101,8 +101,8 @@ class CheckedJob {
   std::vector<std::string> warnings_;
 };
 
-/// The folding of a job on all NPUs: of no rank, if `fold` is false or waveforms are recorded.
-Folding fold_job(const Config& config, const trace::JobTrace& traces, bool waves, bool fold);
+/// The folding of a job on all NPUs: of no rank, if there is a reason, `whole`, to simulate each.
+Folding fold_job(const Config& config, const trace::JobTrace& traces, const std::string& whole = "");
 
 }  // namespace weft::graph
 
