@@ -244,7 +244,7 @@ class Machine : public sc_core::sc_module {
   void join_line_in_parts(uint32_t plane, uint32_t dimension, uint32_t base, SwitchModel& image);
   void build_mirrors(uint32_t dimension, const std::vector<uint32_t>& built);
   bool joined_here(uint32_t place, uint32_t next) const;
-  void mirror_neighbours(uint32_t plane, uint32_t dimension, const std::vector<uint32_t>& ranks);
+  void mirror_neighbours(uint32_t dimension, const std::vector<uint32_t>& ranks);
   void build_folded_switch(uint32_t dimension, const std::vector<uint32_t>& built);
   void build_switches(uint32_t plane, uint32_t dimension, vcd::ProbeHub* probes);
   std::string suffix(uint32_t plane, uint32_t dimension) const;

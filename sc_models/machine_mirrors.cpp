@@ -18,7 +18,7 @@ namespace weft {
 void Machine::build_mirrors(uint32_t d, const std::vector<uint32_t>& built) {
   if (!folded_) return;
   const Carrier carrier = carrier_of(config_.fabric_dimensions()[d]);
-  if (carrier == Carrier::neighbours) return mirror_neighbours(0, d, built);
+  if (carrier == Carrier::neighbours) return mirror_neighbours(d, built);
   for (const uint32_t r : mirrored_) {
     if (carrier != Carrier::direct)
       throw std::logic_error("only analytical dimensions and Rings have mirrors");
@@ -35,7 +35,7 @@ bool Machine::joined_here(uint32_t place, uint32_t next) const {
 }
 
 /// What stands at the links of `ranks` along a Ring that lead to NPUs which are not joined to them.
-void Machine::mirror_neighbours(uint32_t p, uint32_t d, const std::vector<uint32_t>& ranks) {
+void Machine::mirror_neighbours(uint32_t d, const std::vector<uint32_t>& ranks) {
   const Shape shape = geometry_.shape(d);
   if (!shape.wraps()) throw std::logic_error("the ends of a Mesh differ: it has no mirrors");
   for (const uint32_t r : ranks) {
@@ -48,10 +48,10 @@ void Machine::mirror_neighbours(uint32_t p, uint32_t d, const std::vector<uint32
     if (!sides.above && !sides.below) continue;
     const bool stands_for_others = std::binary_search(mirrored_.begin(), mirrored_.end(), r);
     auto& mirror = own(std::make_unique<fabric::NeighbourMirror>(
-        fmt::format("mirror{}{}_{}", d, suffix(p, d), r).c_str(), r, sides,
+        fmt::format("mirror{}_{}", d, r).c_str(), r, sides,
         stands_for_others ? &neighbour_mirrors_[d] : nullptr, images_, pool_));
-    if (sides.above) fabric::join(*nmus_[r]->end({d, false, p}).initiator, mirror.above());
-    if (sides.below) fabric::join(mirror.below(), *nmus_[r]->end({d, true, p}).target);
+    if (sides.above) fabric::join(*nmus_[r]->end({d, false}).initiator, mirror.above());
+    if (sides.below) fabric::join(mirror.below(), *nmus_[r]->end({d, true}).target);
   }
 }
 

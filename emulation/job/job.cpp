@@ -167,7 +167,8 @@ bool Job::step(Picoseconds wall) {
       try {
         apply(rank, call);
       } catch (const ProtocolError& e) {
-        throw JobError({rank}, fmt::format("rank {} broke the protocol weft-comm/1: {}", rank, e.what()));
+        throw JobError({rank}, fmt::format("rank {} broke the protocol weft-comm/{}: {}", rank,
+                                           kProtocolVersion, e.what()));
       }
     }
   }
