@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace weft::relations {
 namespace {
@@ -216,6 +217,20 @@ Machine draw_machine(Random& random, const MachineLimits& limits) {
     }
   } while (machine.npus() > limits.npus);
   return machine;
+}
+
+Job job_of(const Machine& machine, const Collective& collective) {
+  Work work;
+  work.kind = Work::Kind::collective;
+  work.name = "c";
+  work.op = collective.op;
+  work.amount = work.op == "barrier" ? 0 : collective.bytes;
+  work.root = collective.root;
+  work.ranks.resize(machine.npus());
+  std::iota(work.ranks.begin(), work.ranks.end(), 0u);
+  Job job;
+  job.works.push_back(std::move(work));
+  return job;
 }
 
 std::string draw_algorithm(Random& random, const Dimension& dimension, const std::string& op,

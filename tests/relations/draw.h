@@ -62,6 +62,9 @@ uint64_t draw_bytes(Random& random, uint64_t largest = 4 << 20);
 std::string draw_op(Random& random);
 Collective draw_collective(Random& random, const Machine& machine, uint64_t largest = 4 << 20);
 
+/// The same collective as a job of one work, `c`, on all ranks.
+Job job_of(const Machine& machine, const Collective& collective);
+
 /// An algorithm that the dimension can use for the operation, or "default".
 std::string draw_algorithm(Random& random, const Dimension& dimension, const std::string& op, bool in_switch);
 

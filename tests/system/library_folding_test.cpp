@@ -104,46 +104,35 @@ uint32_t simulated(const Outcome& outcome) {
   return static_cast<uint32_t>(std::stoul(outcome.folding));
 }
 
-TEST(LibraryFolding, JobsAreToldFromOneRankToThePicosecond) {
+/// Draws a job of each seed, folded and not. How many fold as `folds` says.
+template <typename Folds>
+int compare(uint32_t first, uint32_t end, bool stages, bool slow, Folds&& folds) {
   int folded = 0;
-  for (uint32_t seed = 0; seed < 80; ++seed) {
+  for (uint32_t seed = first; seed < end; ++seed) {
     Random random(seed);
     const Drawn drawn = draw_machine(random);
     JobFiles files(drawn.config);
-    draw_job(random, drawn, files, false, false);
+    draw_job(random, drawn, files, stages, slow);
     const Outcome fold = run(drawn.config, files, true);
-    folded += simulated(fold) == 1;
+    folded += folds(simulated(fold), drawn);
     EXPECT_EQ(fold.told, run(drawn.config, files, false).told) << "seed " << seed << ": " << fold.folding;
   }
-  EXPECT_GT(folded, 70);
+  return folded;
+}
+
+TEST(LibraryFolding, JobsAreToldFromOneRankToThePicosecond) {
+  EXPECT_GT(compare(0, 80, false, false, [](uint32_t built, const Drawn&) { return built == 1; }), 70);
 }
 
 TEST(LibraryFolding, PipelinesFoldToAtMostOneRankAStage) {
-  int folded = 0;
-  for (uint32_t seed = 100; seed < 160; ++seed) {
-    Random random(seed);
-    const Drawn drawn = draw_machine(random);
-    JobFiles files(drawn.config);
-    draw_job(random, drawn, files, true, false);
-    const Outcome fold = run(drawn.config, files, true);
-    folded += simulated(fold) <= drawn.nodes;
-    EXPECT_EQ(fold.told, run(drawn.config, files, false).told) << "seed " << seed << ": " << fold.folding;
-  }
-  EXPECT_GT(folded, 50);
+  EXPECT_GT(compare(100, 160, true, false, [](uint32_t built, const Drawn& of) { return built <= of.nodes; }),
+            50);
 }
 
 TEST(LibraryFolding, AStragglerCostsThoseItCommunicatesWith) {
-  int folded = 0;
-  for (uint32_t seed = 200; seed < 260; ++seed) {
-    Random random(seed);
-    const Drawn drawn = draw_machine(random);
-    JobFiles files(drawn.config);
-    draw_job(random, drawn, files, false, true);
-    const Outcome fold = run(drawn.config, files, true);
-    folded += simulated(fold) < drawn.config.npus();
-    EXPECT_EQ(fold.told, run(drawn.config, files, false).told) << "seed " << seed << ": " << fold.folding;
-  }
-  EXPECT_GT(folded, 50);
+  EXPECT_GT(compare(200, 260, false, true,
+                    [](uint32_t built, const Drawn& of) { return built < of.config.npus(); }),
+            50);
 }
 
 /// Two groups of the same shape, one within a node of the library's and one across two.

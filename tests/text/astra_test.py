@@ -6,31 +6,15 @@ STEP-th), `weft import` reports every key of the public samples, and mistakes ar
 
 import json
 import os
-import subprocess
 import sys
 import tempfile
 
-WEFT = os.path.abspath(sys.argv[1])
+from cases import check, failures, finish, weft, write
+
 DATA = os.environ.get("WEFT_DATA_DIR") or (sys.argv[2] if len(sys.argv) > 2 else "")
 STEP = int(sys.argv[3]) if len(sys.argv) > 3 else 6
 OPERATIONS = {"AR": ("all_reduce", "ALLREDUCE", "all-reduce"), "AG": ("all_gather", "ALLGATHER", "all-gather"),
               "RS": ("reduce_scatter", "REDUCESCATTER", "reduce-scatter"), "A2A": ("all_to_all", "ALLTOALL", "all-to-all")}
-failures = []
-
-
-def weft(*arguments, cwd):
-    return subprocess.run([WEFT, *arguments], cwd=cwd, capture_output=True, text=True)
-
-
-def check(good, what):
-    if not good:
-        failures.append(what)
-        print("FAILED:", what)
-
-
-def write(folder, name, text):
-    with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
-        file.write(text if isinstance(text, str) else json.dumps(text))
 
 
 def sys_lines(text):
@@ -324,5 +308,4 @@ with tempfile.TemporaryDirectory() as folder:
     for case in cases[::STEP]:
         golden(folder, case)
     print(f"{len(cases[::STEP])} of {len(cases)} golden collectives")
-print(f"{len(failures)} failures")
-sys.exit(1 if failures else 0)
+finish()

@@ -6,17 +6,12 @@ passes, four machines. Also what the command line refuses."""
 
 import json
 import os
-import subprocess
 import sys
 import tempfile
 
-WEFT = os.path.abspath(sys.argv[1])
+from cases import check, failures, finish, weft
+
 DATA = os.environ.get("WEFT_DATA_DIR") or (sys.argv[2] if len(sys.argv) > 2 else "")
-failures = []
-
-
-def weft(*arguments, cwd):
-    return subprocess.run([WEFT, *arguments], cwd=cwd, capture_output=True, text=True)
 
 
 def dimension(bandwidth, **keys):
@@ -32,12 +27,6 @@ MACHINES = {
     "split": ("FullyConnected(2)_Ring(4)", [dimension(200, fidelity="analytical"), dimension(25)],
               "npu: {compute_slots: 2}\ncollectives: {active_chunks_per_dimension: 2, dispatch_threshold: 4}\n"),
 }
-
-
-def check(good, what):
-    if not good:
-        failures.append(what)
-        print("FAILED:", what)
 
 
 def summary(folder):
@@ -149,5 +138,4 @@ with tempfile.TemporaryDirectory() as folder:
         for machine in MACHINES:
             for passes in (1, 2):
                 compare(folder, os.path.join(texts, file), machine, passes)
-print(f"{len(failures)} failures")
-sys.exit(1 if failures else 0)
+finish()

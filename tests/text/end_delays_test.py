@@ -7,27 +7,10 @@ point-to-point messages, folding, bounds and critical paths; what cannot be is r
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
-WEFT = os.path.abspath(sys.argv[1])
-failures = []
-
-
-def weft(*arguments, cwd):
-    return subprocess.run([WEFT, *arguments], cwd=cwd, capture_output=True, text=True)
-
-
-def check(good, what):
-    if not good:
-        failures.append(what)
-        print("FAILED:", what)
-
-
-def write(folder, name, text):
-    with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
-        file.write(text)
+from cases import check, finish, weft, write
 
 
 def machine(notation, dimensions, more=""):
@@ -221,5 +204,4 @@ def imported(folder):
 with tempfile.TemporaryDirectory() as place:
     for test in (rings, far, two_dimensions, routers, packets, points, folding, refusals, imported):
         test(place)
-print(f"{len(failures)} failures")
-sys.exit(1 if failures else 0)
+finish()

@@ -6,33 +6,16 @@ a group that splits the ranks of a part of the machine; what cannot be is refuse
 
 import json
 import os
-import subprocess
-import sys
 import tempfile
 
-WEFT = os.path.abspath(sys.argv[1])
-failures = []
+from cases import check, finish, weft, write
+
 MACHINE = "weft: 1\ntopology:\n  notation: Ring(4)_Switch(2)\n  dimensions:\n" \
           "    - {bandwidth: 50 GB/s, latency: 500 ns}\n    - {bandwidth: 20 GB/s, latency: 1 us}\n"
 DATA = "DATA 2 a -1 1000 NONE 0 1000 NONE 0 1000 ALLREDUCE 262144 10 b -1 2000 NONE 0 2000 NONE 0 2000 ALLREDUCE 524288 10\n"
 GROUPS = "HYBRID_TRANSFORMER model_parallel_NPU_group: 2\n2\n" \
          "a -1 1000 ALLREDUCE 65536 1000 ALLREDUCE 65536 1000 ALLREDUCE 262144 0\n" \
          "b -1 2000 ALLREDUCE 65536 2000 ALLREDUCE 65536 2000 ALLREDUCE 262144 0\n"
-
-
-def weft(*arguments, cwd):
-    return subprocess.run([WEFT, *arguments], cwd=cwd, capture_output=True, text=True)
-
-
-def check(good, what):
-    if not good:
-        failures.append(what)
-        print("FAILED:", what)
-
-
-def write(folder, name, text):
-    with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
-        file.write(text)
 
 
 def run(folder, *arguments):
@@ -118,5 +101,4 @@ with tempfile.TemporaryDirectory() as place:
     write(place, "odd.txt", GROUPS.replace("group: 2", "group: 3"))
     ran = weft("run", "machine.yaml", "--text", "odd.txt", "--set", "workload.npus=[4..7]", "--out", "bad", cwd=place)
     check(ran.returncode == 2 and "odd.txt" in ran.stderr, ran.stderr)
-print(f"{len(failures)} failures")
-sys.exit(1 if failures else 0)
+finish()

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <numeric>
-
 #include "tests/relations/relation.h"
 
 namespace weft::relations {
@@ -25,23 +23,14 @@ Case draw(Random& random) {
 
 void check(const Case& c, Bench& bench) {
   const CollectiveResult command = bench.collective(c.machine, *c.collective);
-  Job job;
-  Work work;
-  work.kind = Work::Kind::collective;
-  work.name = "c";
-  work.op = c.collective->op;
-  work.amount = work.op == "barrier" ? 0 : c.collective->bytes;
-  work.root = c.collective->root;
-  work.ranks.resize(c.machine.npus());
-  std::iota(work.ranks.begin(), work.ranks.end(), 0u);
-  job.works.push_back(work);
+  Job job = job_of(c.machine, *c.collective);
   const RunResults trace = bench.run(c.machine, job);
   require_same_time(command.time, trace.time, "a collective as a trace takes another time",
                     "weft collective and run");
   require(command.messages == trace.summary.at("messages"), "a collective as a trace has other messages",
           fmt::format("{} and {}", command.messages, trace.summary.at("messages").dump()));
   // The group of all ranks by its list.
-  job.groups["all"] = work.ranks;
+  job.groups["all"] = job.works[0].ranks;
   job.works[0].group = "all";
   const RunResults listed = bench.run(c.machine, job, "listed", {}, "listed");
   require_same_time(command.time, listed.time, "a group of all ranks takes another time than all ranks",

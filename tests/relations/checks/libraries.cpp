@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "tests/relations/relation.h"
 
@@ -54,20 +53,11 @@ void check_same(const Case& c, Bench& bench) {
   const CollectiveResult whole = bench.collective(c.machine, *c.collective, "machine", {"--no-fold"});
   require_same_time(command.time, whole.time, "a library's collective takes another time unfolded",
                     "as it is and with --no-fold");
-  Job job;
-  Work work;
-  work.kind = Work::Kind::collective;
-  work.name = "c";
-  work.op = c.collective->op;
-  work.amount = work.op == "barrier" ? 0 : c.collective->bytes;
-  work.root = c.collective->root;
-  work.ranks.resize(c.machine.npus());
-  std::iota(work.ranks.begin(), work.ranks.end(), 0u);
-  job.works.push_back(work);
+  Job job = job_of(c.machine, *c.collective);
   const RunResults trace = bench.run(c.machine, job);
   require_same_time(command.time, trace.time, "a library's collective as a trace takes another time",
                     "weft collective and run");
-  job.groups["all"] = work.ranks;
+  job.groups["all"] = job.works[0].ranks;
   job.works[0].group = "all";
   const RunResults listed = bench.run(c.machine, job, "listed", {}, "listed");
   require_same_time(command.time, listed.time, "a group of all ranks takes another time than all ranks",
