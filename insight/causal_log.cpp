@@ -76,6 +76,13 @@ ActivityId CausalLog::follow(uint32_t packet, Activity activity) {
 
 void CausalLog::crossed(uint32_t packet, const Activity& crossing) {
   if (!keeps()) return;
+  if (present_ != nullptr) {
+    Activity stage = crossing;
+    stage.by_head = stage.tail_limited = 0;
+    stage.before = last_on_[crossing.where];
+    last_on_[crossing.where] = pass(*present_, crossing.where, stage);
+    return;
+  }
   Activity activity = crossing;
   activity.kind = static_cast<uint32_t>(ActivityKind::crossing);
   activity.before = last_on_[crossing.where];
@@ -97,13 +104,43 @@ void CausalLog::left(uint32_t packet, Picoseconds end) {
   because_ = add(sent);
 }
 
+AccessPart CausalLog::begin_access(Activity access, ActivityId cause, Picoseconds at) {
+  access.kind = static_cast<uint32_t>(ActivityKind::access);
+  access.cause = cause;
+  access.ready = access.begin = access.end = at;
+  const ActivityId id = add(access);
+  return {id, id, at};
+}
+
+ActivityId CausalLog::pass(AccessPart& part, uint32_t link, Activity stage) {
+  stage.kind = static_cast<uint32_t>(ActivityKind::stage);
+  stage.what = part.access;
+  stage.where = link;
+  stage.cause = part.last;
+  if (part.access == kNoActivity) {
+    stage.foreign = 1;
+  } else {
+    stage.ready = std::min(stage.ready, part.came);
+  }
+  part.came = stage.end;
+  return part.last = add(stage);
+}
+
+void CausalLog::pass_way(AccessPart& part, uint32_t link, Picoseconds at, Picoseconds until) {
+  if (at == until) return;
+  Activity way;
+  way.ready = way.begin = way.end = at;
+  pass(part, link, way);
+  part.came = until;
+}
+
 void CausalLog::ended(uint32_t npu, ActivityId id, Picoseconds at) {
   if (npu >= ends_.size()) ends_.resize(npu + size_t{1});
   ends_[npu] = {id, at, true};
 }
 
 void CausalLog::restart() {
-  because_ = kNoActivity;
+  because_ = answer_ = kNoActivity;
   ends_.clear();
   std::fill(last_on_.begin(), last_on_.end(), kNoActivity);
 }

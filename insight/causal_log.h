@@ -49,17 +49,26 @@ enum class ActivityKind : uint8_t {
   message,  ///< the end of one: whole at `ready`, endpoint delay until `begin`, reduced until `end`
   // Of a chunk or message at an NPU (`where`).
   endpoint,  ///< delay before a send
-  unit       ///< combined by a switch. `where`: a link number
+  unit,      ///< combined by a switch. `where`: a link number
+  // Of an access to a memory.
+  /// It begins. `where`: NPU, `what`: the node's index in its trace. foreign: it reduces a message of the
+  /// collective `what` and step `before`. by_head: to remote memory.
+  access,
+  /// A part of it at a server of a memory, or on a link: `where`, a link number. It waits from `ready` to
+  /// `begin`, is served until `end`, and goes on a latency later. `what`: its access. tail_limited: what it
+  /// did from `begin` to `end` is the memory's secret.
+  stage
 };
-constexpr uint32_t kActivityKinds = 12;
+constexpr uint32_t kActivityKinds = 14;
 
 /// Times are those of the machine. 40 bytes.
 struct Activity {
   Picoseconds ready = 0;
   Picoseconds begin = 0;
   Picoseconds end = 0;
-  ActivityId cause = kNoActivity;   ///< what let it become ready
-  ActivityId before = kNoActivity;  ///< crossing: the one before it on its link; message: its chunk
+  ActivityId cause = kNoActivity;  ///< what let it become ready
+  /// crossing, stage: the one before it; message: its chunk; memory: the stage that ended it, if it has told
+  ActivityId before = kNoActivity;
   uint32_t what = 0;
   uint32_t where : 24;
   uint32_t kind : 4;
@@ -72,6 +81,13 @@ struct Activity {
   ActivityKind of_kind() const { return static_cast<ActivityKind>(kind); }
 };
 static_assert(sizeof(Activity) == 40, "the log holds one for every hop of every message");
+
+/// A part of a memory access on its way through stages.
+struct AccessPart {
+  ActivityId access = kNoActivity;  ///< none: of an access that the log does not follow
+  ActivityId last = kNoActivity;    ///< the stage that it has passed last, or its access
+  Picoseconds came = 0;             ///< it is where it is since then
+};
 
 /// A link of the log: what messages wait for.
 struct LinkName {
@@ -117,6 +133,30 @@ class CausalLog {
   /// The last byte has left its sender, at `at`.
   void left(uint32_t packet, Picoseconds at);
 
+  // Accesses to memories. `link`: of add_link().
+  /// Begins at `at`, because of `cause`; `access`: without kind and times.
+  AccessPart begin_access(Activity access, ActivityId cause, Picoseconds at);
+  /// The part passes a stage; `stage`: its `ready`, `begin` and `end`, and who had the server before. It has
+  /// waited since it came, if that is earlier. Returns the stage's number.
+  ActivityId pass(AccessPart& part, uint32_t link, Activity stage);
+  /// .. which takes no time, at `at`. The part goes on at `until`: a way of that latency.
+  void pass_way(AccessPart& part, uint32_t link, Picoseconds at, Picoseconds until);
+  /// Whose part uses links and memories from now on; null: those of messages do. Returns who did before.
+  AccessPart* on_behalf(AccessPart* part) {
+    AccessPart* const before = present_;
+    present_ = part;
+    return before;
+  }
+  AccessPart* present() const { return present_; }
+  /// The memory that is about to tell of an access's end says what it ended with.
+  void answers(ActivityId id) { answer_ = id; }
+  /// kNoActivity: it has not said.
+  ActivityId take_answer() {
+    const ActivityId id = answer_;
+    answer_ = kNoActivity;
+    return id;
+  }
+
   /// What an NPU has ended last.
   void ended(uint32_t npu, ActivityId id, Picoseconds at);
   struct End {
@@ -154,6 +194,8 @@ class CausalLog {
   uint64_t blocks_kept_;  ///< 0: none are made
   ActivityListener* listener_ = nullptr;
   ActivityId because_ = kNoActivity;
+  ActivityId answer_ = kNoActivity;
+  AccessPart* present_ = nullptr;
   uint64_t next_ = 1;
   uint64_t first_ = 1;                               ///< the oldest one kept
   std::vector<std::unique_ptr<Activity[]>> blocks_;  ///< by number / kBlockSize; null: forgotten
@@ -163,6 +205,23 @@ class CausalLog {
   std::vector<End> ends_;
   mutable std::vector<ActivityId> passages_;  ///< of last links, by link and end; made when asked
   mutable uint64_t passages_until_ = 0;       ///< next_ when they were made
+};
+
+/// Links and memories are used on behalf of a part, as long as this is there. `log` may be null.
+class OnBehalf {
+ public:
+  OnBehalf(CausalLog* log, AccessPart* part) : log_(log) {
+    if (log_ != nullptr) before_ = log_->on_behalf(part);
+  }
+  ~OnBehalf() {
+    if (log_ != nullptr) log_->on_behalf(before_);
+  }
+  OnBehalf(const OnBehalf&) = delete;
+  OnBehalf& operator=(const OnBehalf&) = delete;
+
+ private:
+  CausalLog* const log_;
+  AccessPart* before_ = nullptr;
 };
 
 }  // namespace weft::insight

@@ -47,7 +47,7 @@ class Walk {
   void piece(Picoseconds from, Term term, uint32_t place) {
     from = std::max(from, origin_);
     if (from >= at_) return;
-    pieces_.push_back({from, at_, term, place, stream_, id_, step_});
+    pieces_.push_back({from, at_, term, place, stream_, access_ != kNoActivity ? access_ : id_, step_});
     at_ = from;
   }
   void to(ActivityId id, Event event) {
@@ -56,6 +56,7 @@ class Walk {
   }
 
   void step(const Activity& a) {
+    if (a.of_kind() != ActivityKind::stage) access_ = waits_ = kNoActivity;
     switch (a.of_kind()) {
       case ActivityKind::crossing:
         stream_ = a.what;
@@ -92,10 +93,46 @@ class Walk {
       case ActivityKind::compute:
         return stretch(a, Term::compute, 0);
       case ActivityKind::local_memory:
-        return stretch(a, Term::local_memory, 0);
+        return memory(a, Term::local_memory);
       case ActivityKind::remote_memory:
-        return stretch(a, Term::remote_memory, 0);
+        return memory(a, Term::remote_memory);
+      case ActivityKind::access:
+        npu_ = a.where;
+        piece(a.ready, Term::wait, npu_);
+        return to(a.cause, Event::over);
+      case ActivityKind::stage:
+        return stage(a);
     }
+  }
+
+  /// In stages, if the memory has told of them.
+  void memory(const Activity& a, Term term) {
+    if (a.before == kNoActivity) return stretch(a, term, 0);
+    npu_ = a.where;
+    piece(a.end, Term::wait, npu_);
+    to(a.before, Event::tail);
+  }
+
+  void stage(const Activity& a) {
+    const Activity* const access = log_.find(a.what);
+    access_ = a.what;
+    const bool reduces = access != nullptr && access->foreign != 0;
+    stream_ = reduces ? access->what : 0;
+    if (reduces) step_ = access->before;
+    if (access != nullptr) npu_ = access->where;
+    piece(a.end, Term::latency, a.where);
+    if (event_ == Event::blocking) {
+      // An access that waits for parts of its own is being served.
+      piece(a.begin, a.what != kNoActivity && a.what == waits_ ? Term::serialise : Term::queueing, a.where);
+    } else {
+      waits_ = a.what;
+      if (a.tail_limited != 0 && access != nullptr && !reduces) {
+        piece(a.begin, access->by_head != 0 ? Term::remote_memory : Term::local_memory, npu_);
+      } else {
+        piece(a.begin, Term::serialise, a.where);
+      }
+    }
+    begin_of(a, a.before);
   }
 
   void stretch(const Activity& a, Term term, uint32_t stream) {
@@ -133,6 +170,7 @@ class Walk {
   Event cause_event(const Activity& a) const {
     const Activity* const cause = log_.find(a.cause);
     if (cause == nullptr) return Event::over;
+    if (cause->of_kind() == ActivityKind::stage) return Event::tail;
     if (!of_way(cause->of_kind())) return Event::over;
     return a.by_head ? Event::head : Event::tail;
   }
@@ -189,6 +227,8 @@ class Walk {
   uint32_t npu_ = 0;
   uint32_t stream_ = 0;
   uint32_t step_ = 0;
+  ActivityId access_ = kNoActivity;  ///< the path is in a stage of this one
+  ActivityId waits_ = kNoActivity;   ///< .. and has come to it from this one
   std::vector<Piece> pieces_;
 };
 

@@ -19,8 +19,8 @@ enum class Term : uint8_t {
   compute,
   local_memory,
   remote_memory,
-  queueing,   ///< a link carries messages before the one that waits; `place`: that link
-  serialise,  ///< a link carries the message itself
+  queueing,   ///< a link or memory serves others before the one that waits; `place`: that link
+  serialise,  ///< a link carries the message itself, or a memory moves the bytes
   latency,
   endpoint,
   reduction,
@@ -39,7 +39,7 @@ struct Piece {
   Term term = Term::wait;
   uint32_t place = 0;                 ///< of_link(): a link's number; else an NPU
   uint32_t stream = 0;                ///< collective, kPointToPoint, or 0: none
-  ActivityId activity = kNoActivity;  ///< it is of this one
+  ActivityId activity = kNoActivity;  ///< it is of this one; of a memory's stages: of this access
   uint32_t step = 0;                  ///< of a collective: chunk << 8 | phase
   Picoseconds time() const { return to - from; }
 };

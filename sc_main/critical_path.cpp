@@ -67,6 +67,13 @@ bool of_node(Term term) {
   return term == Term::compute || term == Term::local_memory || term == Term::remote_memory;
 }
 
+/// It is in the time of a node, whose NPU and index `activity` has: computing, or in a memory.
+bool of_node(const Piece& piece, const insight::Activity* activity) {
+  if (of_node(piece.term)) return true;
+  return activity != nullptr && activity->of_kind() == insight::ActivityKind::access &&
+         activity->foreign == 0 && insight::of_link(piece.term);
+}
+
 /// Who or what a piece belongs to, in words.
 class Labels {
  public:
@@ -75,9 +82,10 @@ class Labels {
   std::string place(const Piece& piece) const {
     return insight::of_link(piece.term) ? log_.link(piece.place).name : fmt::format("npu{}", piece.place);
   }
+  bool is_of_node(const Piece& piece) const { return of_node(piece, log_.find(piece.activity)); }
   /// Empty: it is of no collective.
   std::string collective(const Piece& piece) {
-    if (piece.stream == 0 || of_node(piece.term)) return "";
+    if (piece.stream == 0 || is_of_node(piece)) return "";
     if (piece.stream == insight::kPointToPoint) return "point to point";
     const PathCollective& own = known(piece.stream - 1);
     return fmt::format("{}{} {}{}", own.job.empty() ? "" : own.job + " ", own.operation, own.number,
@@ -85,7 +93,7 @@ class Labels {
   }
   PathNode node(const Piece& piece) {
     const insight::Activity* const activity = log_.find(piece.activity);
-    if (!of_node(piece.term) || activity == nullptr) return {};
+    if (activity == nullptr || !of_node(piece, activity)) return {};
     const auto [at, fresh] = nodes_.try_emplace({activity->where, activity->what});
     if (fresh) at->second = names_.node(activity->where, activity->what);
     return at->second;
@@ -93,7 +101,7 @@ class Labels {
   /// Empty: the trace names none.
   std::string layer(const Piece& piece) {
     std::string name;
-    if (of_node(piece.term)) {
+    if (is_of_node(piece)) {
       name = node(piece).name;
     } else if (piece.stream != 0 && piece.stream != insight::kPointToPoint) {
       name = known(piece.stream - 1).name;
@@ -135,7 +143,7 @@ Breakdown break_down(const insight::CausalLog& log, const PathNames& names, cons
     if (insight::of_link(piece.term)) links.add(labels.place(piece), piece);
     const std::string collective = labels.collective(piece);
     if (!collective.empty()) collectives.add(collective, piece);
-    if (of_node(piece.term)) nodes.add(node_text(labels.node(piece)), piece);
+    if (labels.is_of_node(piece)) nodes.add(node_text(labels.node(piece)), piece);
     const std::string layer = labels.layer(piece);
     if (!layer.empty()) layers.add(layer, piece);
   }
@@ -240,7 +248,7 @@ void add_joins(const insight::CausalLog& log, const PathNames& names, PathReport
   for (size_t p = 0; p < report.pieces.size(); ++p) {
     const Piece& piece = report.pieces[p];
     const insight::Activity* const own = log.find(piece.activity);
-    if (!of_node(piece.term) || own == nullptr || piece.from != own->ready) continue;
+    if (own == nullptr || !of_node(piece, own) || piece.from != own->ready) continue;
     for (const insight::ActivityId id : names.dependencies(own->where, own->what)) {
       const insight::Activity* const other = log.find(id);
       if (other == nullptr || id == own->cause || other->end > piece.from) continue;
@@ -400,7 +408,7 @@ void write_critical_path(const OutputFolder& folder, const insight::CausalLog& l
     for (const Piece& piece : reports[p].pieces) {
       const PathNode node = labels.node(piece);
       const bool in_phase =
-          piece.stream != 0 && piece.stream != insight::kPointToPoint && !of_node(piece.term);
+          piece.stream != 0 && piece.stream != insight::kPointToPoint && !labels.is_of_node(piece);
       csv.append(fmt::format(
           "{},{},{},{},{},{},{},{},{},{},{},{},{}\n", p, piece.from, piece.to, piece.time(),
           to_string(piece.term), csv_field(labels.place(piece)), csv_field(labels.collective(piece)),

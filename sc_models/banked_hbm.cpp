@@ -79,6 +79,18 @@ Picoseconds BankedHbm::busy() const {
   return stream_time_ + issued_ * spec_.burst / pins;
 }
 
+/// Alone its bursts take their time on the pins, all of which they use alike, and the way of any access
+/// through controller, bank and pins. What is left are other accesses, refreshes, turnarounds and rows.
+void BankedHbm::tell_causes(Ticket ticket, Picoseconds at) {
+  const Access& access = pending_[ticket].access;
+  const uint64_t first = access.address / spec_.burst_bytes;
+  const uint64_t bursts = (access.address + access.length - 1) / spec_.burst_bytes - first + 1;
+  const uint64_t pins = uint64_t{stacks_} * spec_.channels * spec_.pseudo_channels;
+  const Picoseconds way =
+      spec_.controller + (access.write ? spec_.rcd_write + spec_.wl : spec_.rcd_read + spec_.rl);
+  causes_->overlapped(ticket, at, (bursts + pins - 1) / pins * spec_.burst, way);
+}
+
 // Channels look less than this ahead, so that their times need no checks of their own.
 constexpr Picoseconds kAhead = 1000000000000;
 

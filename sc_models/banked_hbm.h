@@ -49,8 +49,12 @@ class BankedHbm final : public MemoryTarget {
   void work(Picoseconds time) override;
   void answer(Ticket ticket, Picoseconds at) {
     --(pending_[ticket].access.write ? open_writes_ : open_reads_);
+    if (causes_ != nullptr) tell_causes(ticket, at + origin_);
     finish(ticket, at + origin_);
   }
+
+  /// For the causal log: an access is over at `at`.
+  void tell_causes(Ticket ticket, Picoseconds at);
 
   /// What an initiator streams.
   struct Streams {

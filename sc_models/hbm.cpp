@@ -30,14 +30,18 @@ Hbm::Hbm(sc_core::sc_module_name name, const MemoryTiming& timing, uint32_t sock
   for (uint64_t n = 2; n <= std::min(sockets, kExactShares); ++n) scale_ = std::lcm(scale_, n);
 }
 
+Picoseconds Hbm::time_of(uint64_t bytes) const {
+  return timing_.bandwidth.bytes_per_second == 0 ? 0 : transfer_time(bytes, timing_.bandwidth);
+}
+
 void Hbm::begin(Ticket ticket, const Access& access, Picoseconds at) {
   const Picoseconds start = at > free_at_ ? at : free_at_;
-  const Picoseconds time =
-      timing_.bandwidth.bytes_per_second == 0 ? 0 : transfer_time(access.length, timing_.bandwidth);
+  const Picoseconds time = time_of(access.length);
   free_at_ = later(start, time);
   busy_ += time;
   const Picoseconds answer = later(free_at_, timing_.latency);
   if (clients_.empty()) {
+    if (causes_ != nullptr) causes_->served(ticket, start, free_at_);
     if (bytes_probe_) bytes_probe_.set(free_at_, bytes());
     finish(ticket, answer);
     return;
@@ -83,6 +87,7 @@ void Hbm::serve(Picoseconds now) {
       first.left -= std::min(first.left, served);
       if (first.left != 0) continue;
       moved_ += first.length;
+      if (causes_ != nullptr) causes_->shared(first.ticket, until, time_of(first.length));
       finish(first.ticket, later(until, timing_.latency));
       queue.pop_front();
       if (queue.empty()) ++over;

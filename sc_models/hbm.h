@@ -47,6 +47,8 @@ class Hbm final : public MemoryTarget {
   void join(const Waiting& access, Picoseconds now);
   void serve(Picoseconds now);
   Picoseconds next_end() const;
+  /// Of an access alone.
+  Picoseconds time_of(uint64_t bytes) const;
 
   MemoryTiming timing_;
   Picoseconds free_at_ = 0;  ///< with what has come so far

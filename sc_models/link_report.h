@@ -18,6 +18,7 @@ namespace weft {
 struct LinkReport {
   std::string name;  ///< hierarchical, of the sending port
   std::string to;    ///< the module at the other side
+  std::string kind;  ///< links that would be improved together; empty: those of the dimension
   uint32_t dimension = 0;
   Fidelity fidelity = Fidelity::message;  ///< what it carries, or carries it as
   const fabric::Link* link = nullptr;     ///< null at packet fidelity

@@ -536,6 +536,7 @@ void Machine::build_memory_tiers(const std::vector<uint32_t>& built, vcd::ProbeH
     throw std::logic_error("a machine whose NPUs share hosts does not fold");
   tiers_ = std::make_unique<MemoryTiers>(config_, wheel_, built, choices_, probes);
   for (const Component* host : tiers_->components()) components_.push_back(host);
+  if (causes() != nullptr) tiers_->keep_causes(*causes());
 }
 
 /// The link that a switch sends on by a port. Null: there is no such switch.
@@ -626,6 +627,7 @@ void Machine::build_npus(const Options& options, const std::vector<uint32_t>& bu
       npu_modules_[r]->add_footprint_signal(*options.probes);
     components_.insert(components_.end(), {npu_modules_[r].get(), &hbm});
     cuts_.watch_accesses(hbm);
+    if (options.causes != nullptr) hbm.keep_causes(make_hbm_causes(*options.causes, hbm.name()));
     join(npu_modules_[r]->memory(), hbm, 0);
     if (of_nmu != nullptr) join(*of_nmu, hbm, 1);
     if (MemoryDma* remote = npu_modules_[r]->remote_memory()) {
@@ -637,6 +639,9 @@ void Machine::build_npus(const Options& options, const std::vector<uint32_t>& bu
                       model.owner, ("remote" + suffix).c_str(), {timing, 1, options.probes}));
       memory_ranks_.push_back(r);
       cuts_.watch_accesses(*memories_.back());
+      if (options.causes != nullptr)
+        memories_.back()->keep_causes(
+            make_memory_causes(*options.causes, memories_.back()->name(), "remote memory"));
       join(*remote, *memories_.back(), 0);
       components_.push_back(memories_.back().get());
     }

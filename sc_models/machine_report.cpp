@@ -94,11 +94,17 @@ void Machine::tell_causes_of_links(insight::CausalLog& log) {
     if (report.link == nullptr) return;
     auto& link = const_cast<fabric::Link&>(*report.link);
     auto observer = std::make_unique<LinkCauses>(
-        log, report.name, fmt::format("dimension {}", report.dimension), link.observer());
+        log, report.name, report.kind.empty() ? fmt::format("dimension {}", report.dimension) : report.kind,
+        link.observer());
     link.observe(observer.get());
     observers_.push_back(std::move(observer));
   });
   for (const auto& fabric : packets_) fabric->tell_bursts(log);
+  if (memory_pool_ == nullptr) return;
+  PacketHops* hops = nullptr;  // of the network that carries the pool, too
+  for (const auto& fabric : packets_)
+    if (fabric->network(0).topology().guests != nullptr) hops = fabric->hops(0);
+  memory_pool_->follow_packets(hops);
 }
 
 /// The link of `like` that is used as this one of `rank` is.

@@ -36,6 +36,7 @@ MemoryDma::~MemoryDma() = default;
 
 void MemoryDma::start(uint32_t token, bool store, uint64_t bytes, uint64_t piece) {
   accesses_.push_back(std::make_unique<Access>(Access{token, store, bytes, bytes, bytes, 0, piece}));
+  if (causes_ != nullptr && causes_->present() != nullptr) accesses_.back()->part = *causes_->present();
   issue();
 }
 
@@ -69,6 +70,8 @@ void MemoryDma::issue() {
       return fmt::format("{}: {}: its access of {} B to memory", socket.name(), describe_(access.token),
                          access.bytes);
     };
+    insight::AccessPart part = access.part;
+    insight::OnBehalf behalf(causes_, &part);
     const tlm::tlm_sync_enum answer =
         in_time([&] { return socket->nb_transport_fw(request, phase, delay); }, told,
                 "check its size, and the bandwidth and latency of the memory");
@@ -140,6 +143,10 @@ void MemoryDma::answered(Request& request, Picoseconds at) {
         (std::string(socket.name()) + ": the memory answered " + request.get_response_string()).c_str());
   }
   Access& access = *request.access;
+  if (causes_ != nullptr) {
+    const insight::ActivityId id = causes_->take_answer();
+    if (at >= access.last && id != insight::kNoActivity) access.part.last = id;
+  }
   access.last = std::max(access.last, at);
   if (!request.data.empty() && !access.store) compare(request, access, at);
   access.to_finish -= request.get_data_length();
@@ -148,6 +155,7 @@ void MemoryDma::answered(Request& request, Picoseconds at) {
   if (access.to_finish != 0) return;
   const uint32_t token = access.token;
   const Picoseconds last = access.last;
+  const insight::ActivityId by = access.part.last;
   if (access.tensor != DmaTensors::kNone && !access.store) loaded_(access.bytes, access.wrong);
   for (size_t i = 0; i < accesses_.size(); ++i) {
     if (accesses_[i].get() != &access) continue;
@@ -155,6 +163,7 @@ void MemoryDma::answered(Request& request, Picoseconds at) {
     if (i < issuing_) --issuing_;
     break;
   }
+  if (causes_ != nullptr) causes_->answers(by);
   done_(token, last);
 }
 

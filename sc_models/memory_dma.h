@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "configs/types.h"
+#include "insight/causal_log.h"
 #include "sc_models/dma_tensors.h"
 
 namespace weft {
@@ -61,6 +62,10 @@ class MemoryDma : public tlm::tlm_bw_transport_if<>, public tlm::tlm_mm_interfac
   /// The next access takes the addresses from 0 on, as the first one has. Nothing is under way.
   void restart() { address_ = 0; }
 
+  /// Its accesses are those of the parts on whose behalf they start; done() is told of after
+  /// CausalLog::answers(). Null: nobody asks.
+  void keep_causes(insight::CausalLog* log) { causes_ = log; }
+
   /// bytes > 0. Accesses are served in order. `piece`: the number of its bytes, after carry_pieces().
   void start(uint32_t token, bool store, uint64_t bytes, uint64_t piece = DmaTensors::kNone);
 
@@ -79,6 +84,7 @@ class MemoryDma : public tlm::tlm_bw_transport_if<>, public tlm::tlm_mm_interfac
     uint64_t piece = DmaTensors::kNone;
     uint64_t tensor = DmaTensors::kNone;
     std::string wrong = {};
+    insight::AccessPart part = {};
   };
   struct Request : tlm::tlm_generic_payload {
     explicit Request(tlm::tlm_mm_interface* mm) : tlm::tlm_generic_payload(mm) {}
@@ -115,6 +121,7 @@ class MemoryDma : public tlm::tlm_bw_transport_if<>, public tlm::tlm_mm_interfac
   bool issuing_now_ = false;
   bool without_bytes_ = false;
   bool pieces_ = false;
+  insight::CausalLog* causes_ = nullptr;
   std::unique_ptr<DmaTensors> tensors_;  ///< null: no bytes
   Loaded loaded_;
   std::vector<std::unique_ptr<Request>> pool_;

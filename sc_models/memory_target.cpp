@@ -100,15 +100,18 @@ void MemoryTarget::start(Ticket ticket, const Client& client, Picoseconds at) {
     watch_(false, requests_, access, at);
   }
   ++requests_;
+  if (causes_ != nullptr) causes_->begins(ticket, client.number, access.write, at);
   begin(ticket, access, at);
 }
 
 void MemoryTarget::finish(Ticket ticket, Picoseconds at) {
   Open& o = open_[ticket];
+  if (causes_ != nullptr) causes_->finishes(ticket, at, o.payload);
   if (watch_)
     watch_(true, o.number,
            {o.payload->get_address(), o.payload->get_data_length(), o.payload->is_write(), o.socket}, at);
   if (o.client == nullptr) {
+    if (causes_ != nullptr) causes_->forget(o.payload);
     o.finished = true;
     o.at = at;
     if (o.done) o.done->notify(sc_core::SC_ZERO_TIME);
@@ -203,6 +206,7 @@ void MemoryTarget::respond(Client& client) {
 
 void MemoryTarget::respond_with(Client& client, tlm::tlm_generic_payload& payload) {
   client.responding = &payload;
+  if (causes_ != nullptr) causes_->answers(&payload);
   --outstanding_;
   if (queue_probe_) queue_probe_.set(sc_core::sc_time_stamp().value(), outstanding_);
   tlm::tlm_phase phase = tlm::BEGIN_RESP;

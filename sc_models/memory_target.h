@@ -20,6 +20,7 @@
 #include "configs/types.h"
 #include "sc_models/byte_store.h"
 #include "sc_models/component.h"
+#include "sc_models/memory_causes.h"
 #include "tlm_interconnect/ports/timed_queue.h"
 #include "vcd/probe_hub.h"
 
@@ -59,6 +60,8 @@ class MemoryTarget : public sc_core::sc_module, public Component {
   using AccessWatch = std::function<void(bool complete, uint64_t number, const Access&, Picoseconds at)>;
   /// Tells of every access from now on; before the first one.
   void watch(AccessWatch watch) { watch_ = std::move(watch); }
+  /// Tells a causal log of its accesses from now on; before the first one.
+  void keep_causes(std::unique_ptr<MemoryCauses> causes) { causes_ = std::move(causes); }
   uint32_t sockets() const { return static_cast<uint32_t>(clients_.size()); }
 
   uint64_t bytes() const { return bytes_; }
@@ -96,6 +99,7 @@ class MemoryTarget : public sc_core::sc_module, public Component {
   void wake_at(Picoseconds time);
 
   vcd::Probe bytes_probe_;
+  std::unique_ptr<MemoryCauses> causes_;  ///< null: nobody asks
 
  private:
   /// The target side of one socket.

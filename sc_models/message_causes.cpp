@@ -34,9 +34,11 @@ void LinkCauses::occupied(const Use& use) {
         use.not_before_end != 0 && use.end == use.not_before_end && use.end > use.start ? 1 : 0;
     log_.crossed(use.packet, crossing);
   }
+  const bool message = use.packet != 0 && log_.present() == nullptr;
   if (log_.listener() != nullptr)
-    log_.listener()->crossed({link_, use.packet, use.packet == 0 ? insight::kOtherTraffic : what, id.chunk,
-                              id.phase, use.bytes, use.ready, use.start, use.end, use.end - use.start});
+    log_.listener()->crossed({link_, message ? use.packet : 0, message ? what : insight::kOtherTraffic,
+                              id.chunk, id.phase, use.bytes, use.ready, use.start, use.end,
+                              use.end - use.start});
   if (other_ != nullptr) other_->occupied(use);
 }
 

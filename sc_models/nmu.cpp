@@ -97,7 +97,10 @@ Nmu::Nmu(sc_core::sc_module_name module_name, NpuId rank, const NmuContext& cont
   if (in_memory_) {
     memory_ = std::make_unique<MemoryDma>(
         "memory", context.config.hbm.outstanding, context.config.hbm.capacity,
-        [this](uint32_t ref, Picoseconds at) { push(at, kReduced, ref); },
+        [this](uint32_t ref, Picoseconds at) {
+          if (causes_ != nullptr) tell_access(ref, at);
+          push(at, kReduced, ref);
+        },
         [this](uint32_t ref) { return "the reduction of " + describe(pool_[ref]); });
   }
   if (context.probes != nullptr && context.probes->on()) declare_signals(*context.probes);

@@ -292,6 +292,9 @@ class Nmu : public NmuModel, private Wakeable, public MessagePort {
   void tell_way(fabric::PacketRef ref, uint32_t to, const fabric::Transfer& transfer, Picoseconds latency);
   void tell_exchange(const Port& port, fabric::PacketRef ref, Picoseconds carried);
   void tell_delivery(fabric::PacketRef ref, Picoseconds reduce);
+  /// A reduction in memory begins: what the memory works on. One of its accesses is over at `at`.
+  insight::AccessPart tell_reduction(fabric::PacketRef ref);
+  void tell_access(fabric::PacketRef ref, Picoseconds at);
   void tell_arrival(const PacketEnd& end, const packet::Message& message, Picoseconds at,
                     const PacketFabric::Unloaded& alone);
   uint32_t pair_link(uint32_t dimension, uint32_t source) const;
@@ -459,6 +462,11 @@ class Nmu : public NmuModel, private Wakeable, public MessagePort {
   struct Causes {
     std::unordered_map<const void*, uint32_t> links;  ///< of the log: last links and packet networks
     std::unique_ptr<fabric::LinkObserver> dma;
+    struct Reduced {
+      insight::ActivityId by = insight::kNoActivity;
+      Picoseconds at = 0;
+    };
+    std::unordered_map<fabric::PacketRef, Reduced> reduced;  ///< the last access of reductions in memory
   };
   std::unique_ptr<Causes> cause_links_;
 };

@@ -19,9 +19,32 @@ void Nmu::keep_causes(insight::CausalLog& log) {
   cause_links_ = std::make_unique<Causes>();
   watched_ = submits_aside_ = true;
   engine_.keep_causes(&log);
+  if (memory_ != nullptr) memory_->keep_causes(&log);
   if (dma_type_.rate().bytes_per_second == 0) return;
   cause_links_->dma = std::make_unique<LinkCauses>(log, std::string(name()) + ".dma", "injection", nullptr);
   dma_.observe(cause_links_->dma.get());
+}
+
+insight::AccessPart Nmu::tell_reduction(fabric::PacketRef ref) {
+  if (!causes_->keeps()) return {};
+  const fabric::Packet& packet = pool_[ref];
+  const MessageId id = unpack(packet.id_low, packet.id_high);
+  insight::Activity message;
+  message.kind = static_cast<uint32_t>(insight::ActivityKind::message);
+  message.where = index(rank_);
+  message.what = cause_stream(packet);
+  message.before = static_cast<uint32_t>(id.chunk) << 8 | id.phase;
+  message.begin = message.end = now();
+  message.ready = now() - ends_of(packet).end;
+  insight::Activity access = message;
+  access.foreign = 1;
+  return causes_->begin_access(access, causes_->follow(ref, message), now());
+}
+
+void Nmu::tell_access(fabric::PacketRef ref, Picoseconds at) {
+  const insight::ActivityId by = causes_->take_answer();
+  Causes::Reduced& last = cause_links_->reduced[ref];
+  if (at >= last.at) last = {by, at};
 }
 
 /// Number of a last link, or of the routers of a packet network, in the log.
@@ -111,7 +134,17 @@ void Nmu::tell_delivery(fabric::PacketRef ref, Picoseconds reduce) {
     message.end = end;
     message.begin = end - reduce;
     message.ready = ready;
-    causes_->because(causes_->follow(ref, message));
+    const auto reduced = cause_links_->reduced.find(ref);
+    const insight::ActivityId by =
+        reduced == cause_links_->reduced.end() ? insight::kNoActivity : reduced->second.by;
+    if (by != insight::kNoActivity) {  // its stages say the rest
+      message.ready = message.begin = end;
+      message.cause = by;
+      causes_->because(causes_->add(message));
+    } else {
+      causes_->because(causes_->follow(ref, message));
+    }
+    if (reduced != cause_links_->reduced.end()) cause_links_->reduced.erase(reduced);
   }
   if (causes_->listener() != nullptr)
     causes_->listener()->delivered({ref, stream, index(rank_), packet.source, id.chunk, id.phase, id.round,

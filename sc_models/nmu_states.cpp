@@ -47,6 +47,9 @@ void Nmu::reduce_in_memory(fabric::PacketRef ref) {
   // Two reads and one write of the block; the message is done when all are. Memories may answer a write
   // before the reads.
   reducing_.push_back({ref, now(), 3});
+  insight::AccessPart part;
+  if (causes_ != nullptr) part = tell_reduction(ref);
+  const insight::OnBehalf behalf(causes_, &part);
   memory_->start(ref, false, bytes);
   memory_->start(ref, false, bytes);
   memory_->start(ref, true, bytes);

@@ -20,7 +20,7 @@ Npu::Npu(sc_core::sc_module_name module_name, const NpuContext& context)
       nmu_(context.nmu),
       memory_(
           "memory", config_.hbm.outstanding, config_.hbm.capacity,
-          [this](uint32_t token, Picoseconds at) { push(at, kMemory, token); },
+          [this](uint32_t token, Picoseconds at) { access_done(token, at); },
           [this](uint32_t token) {
             return engine_ ? engine_->describe(token) : std::string("a job that is over");
           }),
@@ -32,11 +32,13 @@ Npu::Npu(sc_core::sc_module_name module_name, const NpuContext& context)
   if (config_.remote_memory) {
     remote_ = std::make_unique<MemoryDma>(
         "remote", config_.hbm.outstanding, 0,
-        [this](uint32_t token, Picoseconds at) { push(at, kMemory, token); },
+        [this](uint32_t token, Picoseconds at) { access_done(token, at); },
         [this](uint32_t token) {
           return engine_ ? engine_->describe(token) : std::string("a job that is over");
         });
   }
+  memory_.keep_causes(causes_);
+  if (remote_) remote_->keep_causes(causes_);
   if (config_.run.data == "functional") {
     carry_bytes(memory_, 0);
     if (remote_) carry_bytes(*remote_, 1);
@@ -161,7 +163,19 @@ void Npu::start_memory(const trace::Node& node) {
   if (!takes_memory(node)) start_access(node);
 }
 
+void Npu::access_done(uint32_t token, Picoseconds at) {
+  if (causes_ != nullptr && engine_) engine_->causes()->answered(token);
+  push(at, kMemory, token);
+}
+
 void Npu::start_access(const trace::Node& node) {
+  if (causes_ == nullptr) return ask_memory(node);
+  insight::AccessPart part = engine_->causes()->accesses(node, now());
+  const insight::OnBehalf behalf(causes_, &part);
+  ask_memory(node);
+}
+
+void Npu::ask_memory(const trace::Node& node) {
   const bool store = node.type == trace::NodeType::mem_store;
   const trace::Location place = tiers::place_of(config_, node.location);
   if (tiers::is_tier(place)) {

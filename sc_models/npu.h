@@ -71,7 +71,7 @@ class Npu : public NpuModel,
   void message_injected(NpuId npu, NpuId destination, const MessageId& id) override;
   void message_arrived(NpuId npu, const Completion& completion) override;
   // PoolClient
-  void pool_done(uint32_t token, Picoseconds at) override { push(at, kMemory, token); }
+  void pool_done(uint32_t token, Picoseconds at) override { access_done(token, at); }
   bool tensor_loaded(uint64_t bytes, const std::string& wrong) override {
     if (host_ != nullptr) host_->tensor_loaded(rank_, bytes, wrong);
     return host_ != nullptr;
@@ -91,6 +91,8 @@ class Npu : public NpuModel,
   void hold();
   void process();
   void push(Picoseconds at, uint32_t kind, uint32_t token);
+  void access_done(uint32_t token, Picoseconds at);
+  void ask_memory(const trace::Node& node);
   void carry_bytes(MemoryDma& dma, uint64_t number);
 
   enum Due : uint32_t { kNode, kMemory, kSend };

@@ -15,6 +15,7 @@
 #include "configs/units.h"
 #include "insight/activity_listener.h"
 #include "insight/causal_log.h"
+#include "sc_models/burst_teller.h"
 #include "tlm_interconnect/packet/message_order.h"
 #include "workload/seam.h"
 
@@ -315,49 +316,6 @@ void PacketFabric::links_of(uint32_t n, const LinkVisitor& visit) const {
       },
       [&](uint32_t r, uint32_t p) { visit(report_of(n, r, p)); });
 }
-
-namespace {
-
-/// Tells a listener of the flits on one link, and notes the hops of its packets.
-class BurstTeller final : public packet::BurstWatch {
- public:
-  /// `hops`: null, or where they are noted.
-  BurstTeller(insight::CausalLog& log, const LinkReport& link, uint32_t flit_bytes, PacketHop hop,
-              PacketHops* hops)
-      : listener_(log.listener()), hop_(hop), hops_(hops), flit_bytes_(flit_bytes) {
-    hop_.link = log.add_link({link.name, fmt::format("dimension {}", link.dimension)});
-  }
-
-  void sent(const packet::SentBurst& burst) override {
-    if (listener_ != nullptr) tell(burst);
-    if (hops_ == nullptr || !burst.tail) return;
-    PacketHop hop = hop_;
-    hop.tail_gone = picoseconds(burst.first + burst.flits * burst.stride);
-    hops_->passed(burst.packet, hop);
-  }
-
- private:
-  void tell(const packet::SentBurst& burst) {
-    // So that all bursts together are the time of the flits together.
-    const Picoseconds before = picoseconds(flits_ * hop_.flit_time);
-    flits_ += burst.flits;
-    insight::ActivityListener::Crossing crossing;
-    crossing.link = hop_.link;
-    crossing.bytes = uint64_t{burst.flits} * flit_bytes_;
-    crossing.ready = crossing.begin = picoseconds(burst.first);
-    crossing.end = picoseconds(burst.first + (burst.flits - 1) * burst.stride + hop_.flit_time);
-    crossing.busy = picoseconds(flits_ * hop_.flit_time) - before;
-    listener_->crossed(crossing);
-  }
-
-  insight::ActivityListener* const listener_;  ///< null: nobody listens
-  PacketHop hop_;                              ///< without the time
-  PacketHops* const hops_;
-  const uint32_t flit_bytes_;
-  uint64_t flits_ = 0;
-};
-
-}  // namespace
 
 void PacketFabric::tell_bursts(insight::CausalLog& log) {
   if (log.listener() == nullptr && !log.keeps()) return;

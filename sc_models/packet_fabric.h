@@ -53,6 +53,9 @@ class PacketFabric : public Component {
     return hops_.empty() ? std::vector<PacketHop>{} : hops_[network_[place]].take();
   }
 
+  /// Of a network, after tell_bursts(). Null: nobody follows packets.
+  PacketHops* hops(uint32_t network) { return hops_.empty() ? nullptr : &hops_[network]; }
+
   const std::vector<uint32_t>& dimensions() const { return dimensions_; }
   uint32_t networks() const { return static_cast<uint32_t>(networks_.size()); }
   packet::PacketNetwork& network(uint32_t i) { return *networks_[i]; }

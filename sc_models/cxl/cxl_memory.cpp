@@ -47,6 +47,18 @@ std::unique_ptr<MemoryTarget> make_cxl_memory(sc_core::sc_module_name name, cons
 void CxlMemory::begin(Ticket ticket, const Access& access, Picoseconds at) {
   const Picoseconds done = link_.access(access.length, access.write, at);
   if (bytes_probe_) bytes_probe_.set(done, bytes());
+  if (causes_ != nullptr) {
+    CxlConfig config = link_.config();
+    config.bit_error_rate = 0;
+    const double rate = access.write ? config.write_bandwidth() : config.read_bandwidth();
+    const auto time_of = [&](uint64_t n) {
+      return static_cast<Picoseconds>(static_cast<double>(n) / rate * 1e12);
+    };
+    constexpr uint64_t kLine = 64;
+    const uint64_t lines = (access.length + kLine - 1) / kLine;
+    const Picoseconds idle = CxlLink(config).access(kLine, access.write, 0);
+    causes_->overlapped(ticket, done, time_of(lines * kLine), idle - std::min(idle, time_of(kLine)));
+  }
   finish(ticket, done);
 }
 

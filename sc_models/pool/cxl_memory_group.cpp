@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "sc_models/message_time.h"
+#include "sc_models/pool/pool_causes.h"
 #include "sc_models/pool/pool_data.h"
 
 namespace weft {
@@ -68,6 +69,7 @@ CxlMemoryGroup::CxlMemoryGroup(sc_core::sc_module_name name, uint32_t group, Poo
         context.config, model, context.data != nullptr,
         [this](uint32_t message, Picoseconds at) { memory_done(message, at); }, context.probes);
   }
+  if (context.causes != nullptr) keep_causes();
   if (context.probes != nullptr) declare_signals(*context.probes);
   if (context.net != nullptr) context.net->attach(node_, *this);
   context.wheel.add(*this);
@@ -168,6 +170,7 @@ void CxlMemoryGroup::take(fabric::PacketRef ref, Picoseconds at) {
   PoolTransfer& transfer = context_.events.transfer(header.transfer);
   if (context_.data != nullptr) context_.data->write(transfer, header.offset, packet.data);
   const uint64_t bytes = packet.bytes;
+  if (context_.causes != nullptr) context_.causes->stored(transfer, ref, at);
   context_.packets.release(ref);
   if (probes_) {
     probes_->stored_bytes += bytes;
@@ -176,12 +179,32 @@ void CxlMemoryGroup::take(fabric::PacketRef ref, Picoseconds at) {
   context_.events.stored(transfer, bytes, at);
 }
 
+/// The group itself is a stage: its service, or the memory behind it.
+void CxlMemoryGroup::keep_causes() {
+  insight::CausalLog& log = context_.causes->log();
+  if (memory_ != nullptr) return memory_->keep_causes(log);
+  if (!hop_) return;
+  for (fabric::Link* const service : {&read_, &write_}) {
+    causes_.push_back(std::make_unique<LinkCauses>(log, name(), "pool groups", nullptr));
+    service->observe(causes_.back().get());
+  }
+}
+
+insight::CausalLog* CxlMemoryGroup::log() {
+  return context_.causes == nullptr ? nullptr : &context_.causes->log();
+}
+
+insight::AccessPart* CxlMemoryGroup::part(fabric::PacketRef ref) {
+  return context_.causes == nullptr ? nullptr : &context_.causes->part(ref);
+}
+
 unsigned char* CxlMemoryGroup::bytes_of(fabric::PacketRef ref) {
   return context_.data == nullptr ? nullptr : context_.data->bytes(context_.packets[ref].data);
 }
 
 void CxlMemoryGroup::write(fabric::PacketRef ref, Picoseconds now) {
   const fabric::Packet& packet = context_.packets[ref];
+  const insight::OnBehalf behalf(log(), part(ref));
   if (memory_ == nullptr) {
     message_in_time(name(), packet, [&] { take(ref, write_.occupy(now, packet.bytes).end); });
     return;
@@ -192,6 +215,10 @@ void CxlMemoryGroup::write(fabric::PacketRef ref, Picoseconds now) {
 }
 
 void CxlMemoryGroup::memory_done(fabric::PacketRef ref, Picoseconds at) {
+  if (insight::AccessPart* const own = part(ref); own != nullptr) {
+    own->last = log()->take_answer();
+    own->came = at;
+  }
   if (reading_.count(ref) == 0) {
     --writing_;
     take(ref, at);
@@ -221,6 +248,7 @@ bool CxlMemoryGroup::serve(Picoseconds now) {
 
 fabric::Link::Slot CxlMemoryGroup::serve_bytes(Picoseconds now, uint64_t bytes, Port& port) {
   if (memory_ != nullptr) return {now, now};
+  const insight::OnBehalf behalf(log(), &serving_);
   const Picoseconds from = hop_ ? read_.occupy(now, bytes).end : now;
   if (context_.net != nullptr) return {from, from};
   return port.sends().occupy(from, bytes);
@@ -237,6 +265,7 @@ void CxlMemoryGroup::activate(Picoseconds now) {
     read_bytes_ -= bytes;
     port.reading -= bytes;
     fabric::Link::Slot slot{now, now};
+    const insight::OnBehalf behalf(log(), part(ref));
     if (context_.net == nullptr)
       message_in_time(name(), context_.packets[ref], [&] { slot = port.sends().occupy(now, bytes); });
     leave(ref, slot, port);
@@ -343,6 +372,10 @@ void CxlMemoryGroup::serve_round(Picoseconds now, uint32_t port_number) {
     budget -= std::min(budget, part);
     total += part;
   }
+  for (const uint32_t number : waiting) {  // what comes last lets the round begin, if the service is free
+    const insight::AccessPart& of_load = context_.events.transfer(loads_[number].transfer).part;
+    if (number == waiting.front() || of_load.came > serving_.came) serving_ = of_load;
+  }
   const std::string first =
       context_.events.transfer(loads_[waiting.front()].transfer).operation == PoolOperation::gather_load
           ? "gather_load"
@@ -387,6 +420,7 @@ void CxlMemoryGroup::serve_chunk(Picoseconds now, uint32_t number) {
     bytes = std::min(context_.pool.chunk, transfer.bytes - offset);
   }
   Port& port = ports_[number];
+  serving_ = transfer.part;
   const fabric::Link::Slot slot = in_time([&] { return serve_bytes(now, bytes, port); },
                                           [&] {
                                             return fmt::format("{}: a chunk of {} B of a {}", name(), bytes,
@@ -431,6 +465,7 @@ void CxlMemoryGroup::send(Load& load, uint64_t offset, uint64_t bytes, uint32_t 
       make_pool_message(context_, header, node_, load.all ? kAllNpus : load.npu, bytes);
   if (context_.data != nullptr)
     context_.packets[ref].data = context_.data->read(context_.events.transfer(load.transfer), offset, bytes);
+  if (context_.causes != nullptr) context_.causes->part(ref) = serving_;
   if (probes_) probes_->loaded_bytes += bytes;
   if (context_.net != nullptr) port.backlog += bytes;
   const Picoseconds now = sc_core::sc_time_stamp().value();
@@ -443,6 +478,7 @@ void CxlMemoryGroup::send(Load& load, uint64_t offset, uint64_t bytes, uint32_t 
   read_bytes_ += bytes;
   port.reading += bytes;
   if (memory_ != nullptr) {
+    const insight::OnBehalf behalf(log(), part(ref));
     memory_->start(ref, false, bytes_of(ref), bytes);
   } else {  // an interface does not go round a message that is not there yet
     fetched_.push(slot.start, arrivals_++, {ref});
@@ -454,6 +490,8 @@ void CxlMemoryGroup::leave(fabric::PacketRef ref, const fabric::Link::Slot& slot
     context_.net->send(node_, port.number, ref, slot.start);
     return;
   }
+  if (insight::AccessPart* const own = part(ref); own != nullptr)
+    own->came = slot.end + port.sends().latency();
   fabric::Transfer transfer;
   transfer.leave(slot.start, port.sends().latency(), slot.end - slot.start);
   transfer.packet = ref;

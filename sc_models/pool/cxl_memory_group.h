@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "sc_models/component.h"
+#include "sc_models/message_causes.h"
 #include "sc_models/pool/group_memory.h"
 #include "sc_models/pool/pool_access_state.h"
 #include "sc_models/pool/pool_packets.h"
@@ -191,7 +192,13 @@ class CxlMemoryGroup final : public sc_core::sc_module, public Component, privat
   };
   void declare_signals(vcd::ProbeHub& probes);
   void tell(Picoseconds now);
-  std::unique_ptr<Probes> probes_;  ///< null: nobody looks
+  void keep_causes();
+  // Null: nobody asks.
+  insight::CausalLog* log();
+  insight::AccessPart* part(fabric::PacketRef ref);
+  std::unique_ptr<Probes> probes_;                   ///< null: nobody looks
+  std::vector<std::unique_ptr<LinkCauses>> causes_;  ///< of its service
+  insight::AccessPart serving_;                      ///< of the chunk or round that it serves
 };
 
 }  // namespace weft

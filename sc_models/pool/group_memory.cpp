@@ -29,6 +29,11 @@ GroupMemory::GroupMemory(const Config& config, const ModuleChoices::Chosen& mode
 
 GroupMemory::~GroupMemory() = default;
 
+void GroupMemory::keep_causes(insight::CausalLog& log) {
+  causes_ = &log;
+  target_->keep_causes(make_memory_causes(log, target_->name(), "pool group memories"));
+}
+
 void GroupMemory::start(uint32_t token, bool write, unsigned char* data, uint64_t bytes) {
   const auto access = std::make_shared<Access>();
   access->token = token;
@@ -36,6 +41,7 @@ void GroupMemory::start(uint32_t token, bool write, unsigned char* data, uint64_
   access->data = data;
   if (capacity_ != 0 && (address_ >= capacity_ || capacity_ - address_ < bytes)) address_ = 0;
   access->address = address_;
+  if (causes_ != nullptr && causes_->present() != nullptr) access->part = *causes_->present();
   access->bytes = access->to_issue = access->to_finish = bytes;
   address_ += bytes;
   under_way_ += bytes;
@@ -90,6 +96,8 @@ void GroupMemory::issue() {
     const auto told = [&] { return fmt::format("{}: an access of {} B", socket_.name(), access->bytes); };
     // What is loaded has been in the memory all along.
     if (!access->write && access->data != nullptr) look(request, tlm::TLM_WRITE_COMMAND);
+    insight::AccessPart part = access->part;
+    const insight::OnBehalf behalf(causes_, &part);
     const auto answer =
         in_time([&] { return socket_->nb_transport_fw(request, phase, delay); }, told, kMessageRemedy);
     const Picoseconds at = later(sc_core::sc_time_stamp().value(), delay.value());
@@ -128,11 +136,16 @@ void GroupMemory::answered(Request& request, Picoseconds at) {
                                                  socket_.name(), request.get_response_string(),
                                                  request.get_data_length(), request.get_address()));
   const std::shared_ptr<Access> access = std::move(request.access);
+  if (causes_ != nullptr) {
+    const insight::ActivityId id = causes_->take_answer();
+    if (at >= access->last && id != insight::kNoActivity) access->part.last = id;
+  }
   access->last = std::max(access->last, at);
   access->to_finish -= request.get_data_length();
   request.release();
   if (access->to_finish != 0) return;
   under_way_ -= access->bytes;
+  if (causes_ != nullptr) causes_->answers(access->part.last);
   done_(access->token, access->last);
 }
 

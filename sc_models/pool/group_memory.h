@@ -36,6 +36,8 @@ class GroupMemory final : public tlm::tlm_bw_transport_if<>, public tlm::tlm_mm_
   /// bytes > 0. `data`: null, or so many bytes that are written, or read when it is done. Accesses begin in
   /// order, at addresses that follow each other.
   void start(uint32_t token, bool write, unsigned char* data, uint64_t bytes);
+  /// Its accesses are those of the parts on whose behalf they start.
+  void keep_causes(insight::CausalLog& log);
   /// Bytes of accesses that are not complete.
   uint64_t under_way() const { return under_way_; }
 
@@ -53,6 +55,7 @@ class GroupMemory final : public tlm::tlm_bw_transport_if<>, public tlm::tlm_mm_
     uint64_t to_issue = 0;
     uint64_t to_finish = 0;
     Picoseconds last = 0;
+    insight::AccessPart part;
   };
   struct Request : tlm::tlm_generic_payload {
     explicit Request(tlm::tlm_mm_interface* mm) : tlm::tlm_generic_payload(mm) {}
@@ -79,6 +82,7 @@ class GroupMemory final : public tlm::tlm_bw_transport_if<>, public tlm::tlm_mm_
   uint64_t under_way_ = 0;
   Request* requesting_ = nullptr;  ///< BEGIN_REQ sent, END_REQ not seen
   bool issuing_ = false;
+  insight::CausalLog* causes_ = nullptr;  ///< null: nobody asks
   std::vector<std::unique_ptr<Request>> requests_;
   std::vector<Request*> free_;
   std::vector<unsigned char> scratch_;  ///< where accesses without data point

@@ -28,6 +28,10 @@ MemoryPool::MemoryPool(sc_core::sc_module_name name, const Config& config, fabri
       shared_(shared) {
   context_.choices = choices;
   context_.probes = probes != nullptr && probes->on() ? probes : nullptr;
+  if (packets.causes() != nullptr && packets.causes()->keeps()) {
+    causes_ = std::make_unique<PoolCauses>(*packets.causes(), this->name(), *layout_);
+    context_.causes = causes_.get();
+  }
   if (context_.pool.as_flows()) {
     flows_ = std::make_unique<PoolFlows>(context_);
     return;
@@ -42,6 +46,11 @@ MemoryPool::MemoryPool(sc_core::sc_module_name name, const Config& config, fabri
 }
 
 MemoryPool::~MemoryPool() = default;
+
+void MemoryPool::follow_packets(PacketHops* hops) {
+  if (net_ == nullptr || causes_ == nullptr || !net_->follow(*causes_, hops)) return;
+  for_each_link([&](const LinkReport& link) { net_->watch(link); });
+}
 
 fabric::LinkType& MemoryPool::type_of(const PoolLayout::Link& link) {
   const auto key = std::make_pair(link.cls, link.count);
@@ -193,6 +202,7 @@ void MemoryPool::start(uint32_t npu, uint32_t token, PoolOperation operation, ui
   member.client = &client;
   member.left = t.tensor;
   ++t.begun;
+  if (causes_ != nullptr) causes_->begins(t, member);
   if (!all && data_ != nullptr) data_->begin(t);
   if (flows_) return start_flow(t, now);
   if (stores(operation)) {
@@ -204,6 +214,7 @@ void MemoryPool::start(uint32_t npu, uint32_t token, PoolOperation operation, ui
     return;
   }
   const Picoseconds at = later(now, context_.pool.request_latency);
+  if (causes_ != nullptr && t.begun == t.members.size()) causes_->requested(t, now, at);
   if (!all) {
     start_load(t, at);
   } else if (t.begun == t.members.size()) {
@@ -246,7 +257,9 @@ void MemoryPool::access(uint32_t npu, uint32_t token, bool write, uint32_t group
 
 void MemoryPool::start_flow(PoolTransfer& t, Picoseconds now) {
   if (t.begun < t.members.size()) return;
-  flows_->add(t, stores(t.operation) ? now : later(now, context_.pool.request_latency));
+  const Picoseconds at = stores(t.operation) ? now : later(now, context_.pool.request_latency);
+  if (causes_ != nullptr) causes_->requested(t, now, at);
+  flows_->add(t, at);
 }
 
 void MemoryPool::start_load(PoolTransfer& t, Picoseconds at) {
@@ -301,6 +314,7 @@ void MemoryPool::loaded(PoolTransfer& t, uint32_t u, uint64_t bytes, Picoseconds
   if (--t.begun == 0) {
     finish(t);
   } else {
+    if (causes_ != nullptr) causes_->answers(t, member);
     member.client->pool_done(member.token, member.last);
     member.client = nullptr;
   }
@@ -310,8 +324,11 @@ void MemoryPool::finish(PoolTransfer& t) {
   if (data_ != nullptr) data_->end(t);
   const std::unique_ptr<PoolTransfer> over = std::move(transfers_[t.id]);
   --under_way_;
-  for (const PoolTransfer::Member& member : over->members)
-    if (member.client != nullptr) member.client->pool_done(member.token, member.last);
+  for (const PoolTransfer::Member& member : over->members) {
+    if (member.client == nullptr) continue;
+    if (causes_ != nullptr) causes_->answers(*over, member);
+    member.client->pool_done(member.token, member.last);
+  }
 }
 
 const PoolTransfer* MemoryPool::scatter(uint32_t set, uint32_t ordinal) const {
@@ -348,6 +365,7 @@ void MemoryPool::for_each_link(const LinkVisitor& visit) const {
                                 before == 0 ? std::string() : fmt::format("_{}", before));
       report.to = to;
       report.dimension = none;
+      report.kind = pool_link_kind(layout_->classes()[layout_->links()[port.link].cls]);
       visit(report);
     }
   }

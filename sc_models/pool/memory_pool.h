@@ -19,6 +19,7 @@
 #include "sc_models/pool/cxl_memory_group.h"
 #include "sc_models/pool/pool_access.h"
 #include "sc_models/pool/pool_access_state.h"
+#include "sc_models/pool/pool_causes.h"
 #include "sc_models/pool/pool_data.h"
 #include "sc_models/pool/pool_flows.h"
 #include "sc_models/pool/pool_packets.h"
@@ -66,6 +67,10 @@ class MemoryPool final : public sc_core::sc_module, public Component, public Poo
   /// With `run.data: functional`: bytes that were compared.
   uint64_t verified() const { return data_ == nullptr ? 0 : data_->verified(); }
 
+  /// At packet fidelity: tells the causal log of the links that a chunk crosses. `hops`: of the machine's
+  /// network that carries the pool; null: nobody follows its packets, or the pool has a network of its own.
+  void follow_packets(PacketHops* hops);
+
   // Component
   void count(Counters& counters) const override;
   /// Of every link of its own.
@@ -103,6 +108,7 @@ class MemoryPool final : public sc_core::sc_module, public Component, public Poo
   const Config& config_;
   std::unique_ptr<pool::PoolLayout> layout_;
   std::unique_ptr<PoolData> data_;
+  std::unique_ptr<PoolCauses> causes_;  ///< null: nobody asks
   StoreRound round_;
   PoolContext context_;
   std::unique_ptr<pool::StripingPolicy> striping_;

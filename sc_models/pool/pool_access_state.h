@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "configs/config.h"
+#include "insight/causal_log.h"
 #include "sc_models/activation_wheel.h"
 #include "sc_models/pool/pool_access.h"
 #include "tlm_interconnect/protocol/packet_pool.h"
@@ -22,6 +23,7 @@
 namespace weft {
 
 class ModuleChoices;
+class PoolCauses;
 class PoolData;
 class PoolPackets;
 
@@ -56,6 +58,8 @@ struct PoolTransfer {
     PoolClient* client = nullptr;  ///< null: has not begun
     uint64_t left = 0;             ///< bytes that have not come
     Picoseconds last = 0;
+    insight::AccessPart part;                       ///< its beginning
+    insight::ActivityId by = insight::kNoActivity;  ///< the stage that ended at `last`
   };
   uint32_t set = 0;                             ///< in-switch: PoolLayout::members()
   const std::vector<uint32_t>* npus = nullptr;  ///< .. they; null: one NPU
@@ -63,6 +67,8 @@ struct PoolTransfer {
   uint32_t begun = 0;
   uint64_t left = 0;  ///< stores: bytes that the groups do not have yet
   Picoseconds last = 0;
+  insight::AccessPart part;                       ///< its beginning; of a load: with the request
+  insight::ActivityId by = insight::kNoActivity;  ///< stores: the stage that ended at `last`
   // Plain stores of `split: fluid`:
   uint64_t to_send = 0;
   uint64_t to_assemble = 0;  ///< bytes that have not come to the switch that makes chunks of them
@@ -108,6 +114,7 @@ struct PoolContext {
   PoolPackets* net = nullptr;        ///< at packet fidelity, in place of links and sockets
   ModuleChoices* choices = nullptr;  ///< models of single modules; null: there are none
   vcd::ProbeHub* probes = nullptr;   ///< null: nobody looks
+  PoolCauses* causes = nullptr;      ///< null: nobody asks
 };
 
 /// What a message of the pool says.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sc_models/pool/pool_causes.h"
 #include "sc_models/pool/pool_data.h"
 
 namespace weft {
@@ -83,6 +84,8 @@ void PoolFlows::add(PoolTransfer& transfer, Picoseconds at) {
 void PoolFlows::activate(Picoseconds now) {
   ++activations_;
   const auto passed = static_cast<double>(now - last_);
+  for (Flow& flow : flows_)
+    if (context_.causes != nullptr) note(flow, last_, now);
   last_ = now;
   std::vector<Flow> over;
   for (size_t f = 0; f < flows_.size();) {
@@ -120,10 +123,11 @@ void PoolFlows::share() {
     for (size_t f = 0; f < flows_.size(); ++f) {
       if (fixed[f]) continue;
       Flow& flow = flows_[f];
-      const bool full = std::any_of(flow.uses.begin(), flow.uses.end(), [&](const auto& u) {
+      const auto full = std::find_if(flow.uses.begin(), flow.uses.end(), [&](const auto& u) {
         return left[u.first] <= rate * wanted[u.first] * (1 + 1e-9);
       });
-      if (!full) continue;
+      if (full == flow.uses.end()) continue;
+      flow.limit = full->first;
       flow.rate = rate;
       fixed[f] = true;
       --open;
@@ -143,9 +147,23 @@ void PoolFlows::share() {
   }
 }
 
+void PoolFlows::note(Flow& flow, Picoseconds from, Picoseconds now) const {
+  if (from == now) return;
+  double share = 0;
+  for (const auto& use : flow.uses) share += use.first == flow.limit ? use.second : 0;
+  const double alone = static_cast<double>(now - from) * flow.rate * share / capacity_[flow.limit];
+  if (!flow.past.empty() && flow.past.back().resource == flow.limit) {
+    flow.past.back().to = now;
+    flow.past.back().alone += static_cast<Picoseconds>(std::llround(alone));
+    return;
+  }
+  flow.past.push_back({flow.limit, from, now, static_cast<Picoseconds>(std::llround(alone))});
+}
+
 void PoolFlows::finish(const Flow& flow, Picoseconds now) {
   PoolTransfer& transfer = context_.events.transfer(flow.transfer);
   const Picoseconds at = later(now, flow.latency);
+  if (context_.causes != nullptr) context_.causes->flowed(transfer, flow.past, now, flow.latency);
   PoolData* const data = context_.data;
   if (stores(transfer.operation)) {
     if (data != nullptr) {

@@ -16,6 +16,15 @@
 
 namespace weft {
 
+/// A flow's rate was limited by a resource from `from` to `to`. Alone there its bytes would have taken
+/// `alone`.
+struct FlowUse {
+  uint32_t resource = 0;
+  Picoseconds from = 0;
+  Picoseconds to = 0;
+  Picoseconds alone = 0;
+};
+
 class PoolFlows final : private Wakeable {
  public:
   explicit PoolFlows(PoolContext& context);
@@ -35,6 +44,8 @@ class PoolFlows final : private Wakeable {
     double left = 0;                                ///< bytes
     double rate = 0;                                ///< bytes a picosecond
     Picoseconds latency = 0;
+    uint32_t limit = 0;         ///< the resource that sets its rate
+    std::vector<FlowUse> past;  ///< kept for the causal log
   };
 
   uint32_t group_at(uint32_t group, bool store) const {
@@ -45,6 +56,8 @@ class PoolFlows final : private Wakeable {
   void activate(Picoseconds now) override;
   void finish(const Flow& flow, Picoseconds now);
   void share();
+  /// What the flow has done since `from`, for the causal log.
+  void note(Flow& flow, Picoseconds from, Picoseconds now) const;
 
   PoolContext& context_;
   std::vector<double> capacity_;  ///< bytes a picosecond, by resource

@@ -8,7 +8,9 @@
 #include <stdexcept>
 #include <utility>
 
+#include "configs/packet_timing.h"
 #include "sc_models/pool/pool_access_state.h"
+#include "sc_models/pool/pool_causes.h"
 #include "sc_models/pool/pool_guests.h"
 #include "tlm_interconnect/packet/message_order.h"
 
@@ -123,7 +125,76 @@ void PoolPackets::End::message_sent(const packet::Message& message, Picoseconds 
   owner->modules_[node]->left(port, owner->messages_[static_cast<fabric::PacketRef>(message.id_low)], at);
 }
 
+bool PoolPackets::follow(PoolCauses& causes, PacketHops* hops) {
+  causes_ = &causes;
+  const bool own = own_ != nullptr && config_.run.cut_links.empty() && blocks_.models.empty();
+  hops_ = own ? &own_hops_ : hops;
+  routers_link_ = causes.log().add_link({std::string(network_->name()), "routers of the pool"});
+  if (own) {
+    network_->watch();
+    for (uint32_t i = 0; i < network_->nis(); ++i) network_->ni(i).watch_arrivals(own_hops_);
+  }
+  return hops_ != nullptr;
+}
+
+void PoolPackets::watch(const LinkReport& link) {
+  const packet::PacketTopology& topology = network_->topology();
+  packet::NiAttachment at{link.sender.module, link.sender.port, 0};
+  if (link.sender.of_interface) at = topology.nis[link.sender.module];
+  const packet::LinkTiming& timing = topology.links[topology.routers[at.router].ports[at.port].link];
+  PacketHop hop;
+  hop.latency = picoseconds(timing.latency == 0 ? network_->config().cycle : timing.latency);
+  hop.flit_time = timing.flit_time;
+  tellers_.push_back(std::make_unique<BurstTeller>(
+      causes_->log(), link, static_cast<uint32_t>(config_.packet.flit_bytes), hop, hops_));
+  if (link.sender.of_interface) {
+    network_->ni(link.sender.module).watch(*tellers_.back());
+  } else {
+    network_->router(link.sender.module).watch(link.sender.port, *tellers_.back());
+  }
+}
+
+void PoolPackets::tell_passage(const packet::Message& message, Picoseconds at) {
+  const auto ref = static_cast<fabric::PacketRef>(message.id_low);
+  const std::vector<PacketHop> hops = hops_ == nullptr ? std::vector<PacketHop>{} : hops_->take();
+  // Ends of links take a flit's time for the first one, routers between them their stages.
+  const Ticks cycle = network_->config().cycle;
+  Ticks stages = 0;
+  Ticks slowest = 0;
+  Picoseconds latency = 0;
+  for (const PacketHop& hop : hops) {
+    latency += hop.latency;
+    stages += hop.flit_time - cycle;
+    slowest = std::max(slowest, hop.flit_time);
+  }
+  if (!hops.empty()) stages += (hops.size() - 1) * router_cycles(config_.packet) * cycle;
+  const uint64_t flits = message_flits(config_.packet, message.bytes);
+  const NetworkPassage passage{message.submitted, at, latency + picoseconds(stages),
+                               picoseconds(saturated(static_cast<Wide>(flits) * slowest))};
+  insight::AccessPart& part = causes_->part(ref);
+  Picoseconds from = message.submitted;
+  if (part.came < from && !hops.empty()) {
+    // Before that it waited for its turn: at the link that it leaves by, or until its group let it come.
+    const bool store =
+        messages_[ref].destination >= layout_.group_node(0) && messages_[ref].destination < layout_.nodes();
+    insight::Activity wait;
+    wait.ready = part.came;
+    wait.begin = wait.end = from;
+    causes_->log().pass(part, store ? hops.back().link : hops.front().link, wait);
+  }
+  for (const HopShare& share : share_passage(passage, routers_link_, hops)) {
+    insight::Activity stage;
+    stage.ready = from;
+    stage.begin = from + share.queueing;
+    stage.end = stage.begin + share.serialise;
+    from = stage.end + share.latency;
+    causes_->log().pass(part, share.link, stage);
+    part.came = from;
+  }
+}
+
 void PoolPackets::End::message_arrives(const packet::Message& message, Picoseconds at) {
+  if (owner->causes_ != nullptr) owner->tell_passage(message, at);
   owner->modules_[node]->came(port, static_cast<fabric::PacketRef>(message.id_low), at);
 }
 

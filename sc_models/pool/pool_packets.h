@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "sc_models/burst_teller.h"
 #include "sc_models/component.h"
 #include "sc_models/network_joiner.h"
 #include "sc_models/pool/pool_network.h"
@@ -36,6 +37,8 @@ class PoolNode {
   virtual void granted(fabric::PacketRef message) { (void)message; }
 };
 
+class PoolCauses;
+
 class PoolPackets final : public Component {
  public:
   /// `host`: the machine's network that carries the pool, with PoolGuests; null: builds a network below the
@@ -47,6 +50,11 @@ class PoolPackets final : public Component {
   void record(vcd::ProbeHub& probes) {
     if (own_ != nullptr) own_->record(probes);
   }
+  /// Tells the causal log of the way of messages, link by link. `hops`: as for MemoryPool::follow_packets().
+  /// False: nobody follows packets.
+  bool follow(PoolCauses& causes, PacketHops* hops);
+  /// .. over one of the pool's own links.
+  void watch(const LinkReport& link);
   void attach(uint32_t node, PoolNode& module) { modules_[node] = &module; }
 
   /// From `at` (>= now, in order for each port) on. Where it goes is the message's: PoolHeader.
@@ -100,6 +108,7 @@ class PoolPackets final : public Component {
     const uint32_t network;
   };
   void join(uint32_t node, uint32_t port);
+  void tell_passage(const packet::Message& message, Picoseconds at);
   const packet::LinkTiming& sent_by(uint32_t node, uint32_t port) const;
 
   const Config& config_;
@@ -113,6 +122,12 @@ class PoolPackets final : public Component {
   std::vector<std::unique_ptr<SharedEnd>> shared_ends_;
   std::vector<PoolNode*> modules_;
   RouterBlocks blocks_;
+  // For the causal log:
+  PoolCauses* causes_ = nullptr;  ///< null: nobody asks
+  PacketHops* hops_ = nullptr;    ///< null: nobody follows packets
+  PacketHops own_hops_;
+  uint32_t routers_link_ = 0;  ///< of the log: routers and interfaces
+  std::vector<std::unique_ptr<BurstTeller>> tellers_;
 };
 
 }  // namespace weft

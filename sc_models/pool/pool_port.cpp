@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "sc_models/message_time.h"
+#include "sc_models/pool/pool_causes.h"
 #include "sc_models/pool/pool_data.h"
 
 namespace weft {
@@ -81,6 +82,7 @@ void PoolPort::came(uint32_t, fabric::PacketRef ref, Picoseconds at) {
   PoolTransfer& access = context_.events.transfer(header.transfer);
   if (context_.data != nullptr) context_.data->receive(access, npu_, header.offset, packet.data);
   const uint64_t bytes = packet.bytes;
+  if (context_.causes != nullptr) context_.causes->loaded(access.member(npu_), ref, at);
   context_.packets.release(ref);
   context_.events.loaded(access, npu_, bytes, at);
 }
@@ -206,6 +208,7 @@ void PoolPort::send(Picoseconds now) {
       make_pool_message(context_, header, npu_, context_.layout.group_node(piece.group), piece.bytes);
   fabric::Packet& packet = context_.packets[ref];
   if (context_.data != nullptr) packet.data = context_.data->send(transfer, npu_, piece.offset, piece.bytes);
+  if (context_.causes != nullptr) context_.causes->part(ref) = transfer.member(npu_).part;
   if (piece.sum && context_.pool.buffer != 0) ++end.used[transfer.set];
   store.offset += piece.bytes;
   store.left -= piece.bytes;
@@ -223,7 +226,10 @@ void PoolPort::send(Picoseconds now) {
   }
   message_in_time(name(), packet, [&] {
     fabric::Link& link = end.sends();
+    const insight::OnBehalf behalf(context_.causes == nullptr ? nullptr : &context_.causes->log(),
+                                   context_.causes == nullptr ? nullptr : &context_.causes->part(ref));
     const fabric::Link::Slot slot = link.occupy(now, piece.bytes);
+    if (context_.causes != nullptr) context_.causes->part(ref).came = slot.end + link.latency();
     end.free_at = link.free_at();
     fabric::Transfer out;
     out.leave(slot.start, link.latency(), slot.end - slot.start);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "sc_models/message_time.h"
+#include "sc_models/pool/pool_causes.h"
 #include "sc_models/pool/pool_data.h"
 
 namespace weft {
@@ -75,7 +76,7 @@ void PoolSwitch::send_on(fabric::PacketRef ref, uint32_t port, Picoseconds now, 
   }
   const bool sum = static_cast<PoolMessage>(packet(ref).flags) == PoolMessage::scatter;
   const uint32_t set = sum ? set_of(packet(ref)) : 0;
-  const fabric::Link::Slot slot = forward(ref, port, now, tail);
+  const fabric::Link::Slot slot = pass_on(ref, port, now, tail);
   if (sum) leaving_.push(slot.end, arrivals_++, set);
 }
 
@@ -143,8 +144,19 @@ void PoolSwitch::route(fabric::PacketRef ref, uint32_t, Picoseconds now, Picosec
   if (out == group_port_) {
     assemble(ref);
   } else {
-    forward(ref, out, now, tail);
+    pass_on(ref, out, now, tail);
   }
+}
+
+fabric::Link::Slot PoolSwitch::pass_on(fabric::PacketRef ref, uint32_t port, Picoseconds now,
+                                       Picoseconds tail) {
+  if (context_.causes == nullptr) return forward(ref, port, now, tail);
+  insight::AccessPart& part = context_.causes->part(ref);
+  const insight::OnBehalf behalf(&context_.causes->log(), &part);
+  const Picoseconds latency = ports()[port].sends().latency();
+  const fabric::Link::Slot slot = forward(ref, port, now, tail);
+  context_.causes->part(ref).came = slot.end + latency;
+  return slot;
 }
 
 void PoolSwitch::copy_to_all(fabric::PacketRef ref, Picoseconds now, Picoseconds tail) {
@@ -158,6 +170,7 @@ void PoolSwitch::copy_to_all(fabric::PacketRef ref, Picoseconds now, Picoseconds
       fresh = original;
       fresh.references = 1;
       if (context_.data != nullptr) fresh.data = context_.data->copy(original.data);
+      if (context_.causes != nullptr) context_.causes->copied(ref, copy);
     }
     send_on(copy, children[i], now, tail);
   }
@@ -187,9 +200,14 @@ void PoolSwitch::send_chunk(Picoseconds now) {
   size_t count = 0;
   while (count < pieces_.size() && (count == 0 || bytes < round.bytes))
     bytes += packet(pieces_[count++]).bytes;
+  insight::AccessPart part;  // of the piece that came last
+  if (context_.causes != nullptr) part = context_.causes->part(pieces_[count - 1]);
   message_in_time(name(), packet(pieces_.front()), [&] {
+    const insight::OnBehalf behalf(context_.causes == nullptr ? nullptr : &context_.causes->log(), &part);
     const fabric::Link::Slot slot = port.link.occupy(now, bytes);
+    part.came = slot.end + port.link.latency();
     for (size_t i = 0; i < count; ++i) {
+      if (context_.causes != nullptr) context_.causes->part(pieces_.front()) = part;
       fabric::Transfer transfer;
       transfer.leave(slot.start, port.link.latency(), slot.end - slot.start);
       transfer.packet = pieces_.front();
@@ -258,6 +276,7 @@ bool PoolSwitch::take_one(uint32_t set, Sums& sums, uint32_t port, size_t place,
   sums.inputs[port].erase(sums.inputs[port].begin() + static_cast<std::ptrdiff_t>(place));
   if (++sum.here == sum.parts.size()) {
     sum.ready = true;
+    if (context_.causes != nullptr) context_.causes->copied(ref, sum.parts.front());
     if (!bounded()) sums.ready[parent_port(p)].push_back(it->first);
   }
   if (bounded()) give_credit(port, set, now);

@@ -64,6 +64,8 @@ class PoolSwitch final : public SwitchModel, private PoolNode {
   void left(uint32_t port, const fabric::Packet& message, Picoseconds at) override;
   void credited(uint32_t port, uint32_t set, Picoseconds at) override;
   void hold(const Held& held, Picoseconds at);
+  /// On behalf of the message's part, if somebody asks.
+  fabric::Link::Slot pass_on(fabric::PacketRef ref, uint32_t port, Picoseconds now, Picoseconds tail);
   void send_on(fabric::PacketRef ref, uint32_t port, Picoseconds now, Picoseconds tail);
   void give_credit(uint32_t port, uint32_t set, Picoseconds now);
 

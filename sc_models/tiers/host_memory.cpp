@@ -68,7 +68,10 @@ void HostMemory::build_port(uint32_t p) {
     area_[place] = capacity == 0 ? 0 : std::max<uint64_t>(1, capacity / ports_.size());
     port.dmas[place] = std::make_unique<MemoryDma>(
         fmt::format("{}_dma{}", place == 0 ? "memory" : "nvme", p).c_str(), ~0u, area_[place],
-        [this](uint32_t chunk, Picoseconds at) { passed(chunk, at); },
+        [this](uint32_t chunk, Picoseconds at) {
+          if (causes_ != nullptr) chunks_[chunk].part.last = causes_->take_answer();
+          passed(chunk, at);
+        },
         [this](uint32_t chunk) { return describe(chunk); });
     port.dmas[place]->begin_at(p * (capacity == 0 ? uint64_t{1} << 44 : area_[place]));
     if (data) {
@@ -113,6 +116,7 @@ void HostMemory::start(uint32_t npu, uint32_t token, trace::Location place, bool
   free_accesses_.pop_back();
   Access& access = accesses_[number];
   access = {token, &client, bytes, stream.path->chunks(bytes), 0, 0};
+  if (causes_ != nullptr && causes_->present() != nullptr) access.part = *causes_->present();
   Port& port = ports_[stream.port];
   if (!port.tensors.empty() && carries(*stream.path, access)) {
     TierTensors& tensors = port.tensors[index_of(place)];
@@ -157,7 +161,7 @@ void HostMemory::activate(Picoseconds now) {
 }
 
 /// The next chunk, if there is one and the window allows it.
-bool HostMemory::issue(uint32_t s, Picoseconds now) {
+bool HostMemory::issue(uint32_t s, Picoseconds now, insight::ActivityId by) {
   Stream& stream = streams_[s];
   const tiers::Path& path = *stream.path;
   if (stream.pending.empty() || stream.under_way >= path.window) return false;
@@ -177,10 +181,13 @@ bool HostMemory::issue(uint32_t s, Picoseconds now) {
   chunk.bytes = access.bytes / access.chunks + (access.issued < access.bytes % access.chunks ? 1 : 0);
   chunk.access = a;
   chunk.piece = access.first == DmaTensors::kNone ? DmaTensors::kNone : access.first + access.issued;
+  chunk.part = access.part;
+  if (by != insight::kNoActivity) chunk.part = {access.part.access, by, now};
   ++stream.under_way;
   const bool last = ++access.issued == access.chunks;
   if (last || !path.in_order) stream.pending.pop_front();
   if (!last && !path.in_order) stream.pending.push_back(a);
+  if (causes_ != nullptr && path.before != 0) tell_way(chunk, false, now);
   if (path.before == 0) {
     advance(number, now);
   } else {
@@ -200,6 +207,7 @@ void HostMemory::advance(uint32_t number, Picoseconds now) {
   Chunk& chunk = chunks_[number];
   const Stream& stream = streams_[chunk.stream];
   const tiers::Stage& stage = stream.path->stages[chunk.stage];
+  const insight::OnBehalf behalf(causes_, &chunk.part);
   if (is_memory(stage.kind)) {
     // `stage` is raised by the answer, which may come before start() returns.
     ports_[stream.port].dmas[stage.kind == Kind::host_memory ? 0 : 1]->start(number, stage.write, chunk.bytes,
@@ -220,6 +228,8 @@ void HostMemory::passed(uint32_t number, Picoseconds at) {
   piece_wrong_.clear();
   const tiers::Path& path = *streams_[chunk.stream].path;
   const bool last = ++chunk.stage == path.stages.size();
+  chunk.part.came = at;
+  if (causes_ != nullptr && last && path.after != 0) tell_way(chunk, true, at);
   schedule(last ? later(at, path.after) : at, number);
 }
 
@@ -228,16 +238,47 @@ void HostMemory::finish(uint32_t number, Picoseconds now) {
   const uint32_t s = chunk.stream;
   Stream& stream = streams_[s];
   Access& access = accesses_[chunk.access];
+  const insight::ActivityId by = chunk.part.last;
   free_.push_back(number);
   --stream.under_way;
   if (++access.finished == access.chunks) {
     free_accesses_.push_back(chunk.access);
     --stream.open;
     end_tensor(s, access);
+    if (causes_ != nullptr) causes_->answers(by);
     access.client->pool_done(access.token, now);
   }
-  while (issue(s, now)) {
+  while (issue(s, now, by)) {
   }
+}
+
+void HostMemory::keep_causes(insight::CausalLog& log) {
+  causes_ = &log;
+  for_each_link([&](const LinkReport& link) {
+    cause_links_.push_back(log.add_link({link.name, link.kind}));
+  });
+  for (uint32_t place = 0; place < 2; ++place) {
+    if (memories_[place] == nullptr) continue;
+    memories_[place]->keep_causes(
+        make_memory_causes(log, memories_[place]->name(), place == 0 ? "host memory" : "NVMe"));
+    for (Port& port : ports_) port.dmas[place]->keep_causes(&log);
+  }
+}
+
+void HostMemory::tell_way(Chunk& chunk, bool to_npu, Picoseconds now) {
+  const Stream& stream = streams_[chunk.stream];
+  const size_t direction = to_npu ? 0 : 1;
+  const size_t npu_link = stream.port % (links_.size() / 2) * 2 + direction;
+  const Picoseconds way = context_.npu_link.latency();
+  const Picoseconds far = (to_npu ? stream.path->after : stream.path->before) - way;  // of the drives' link
+  Picoseconds at = now;
+  if (!to_npu) causes_->pass_way(chunk.part, cause_links_[npu_link], now, at = later(now, way));
+  if (far != 0) {
+    const Picoseconds until = later(at, far);
+    causes_->pass_way(chunk.part, cause_links_[links_.size() + direction], at, until);
+    at = until;
+  }
+  if (to_npu) causes_->pass_way(chunk.part, cause_links_[npu_link], at, later(at, way));
 }
 
 std::string HostMemory::describe(uint32_t number) const {
@@ -267,8 +308,9 @@ void HostMemory::count(Counters& counters) const {
 
 void HostMemory::for_each_link_as(const std::string& name, uint32_t first, const LinkVisitor& visit) const {
   const uint32_t none = Geometry::of_fabric(context_.config).dimensions();  // of the machine's
-  const auto report = [&](const fabric::Link& link, std::string own, std::string to) {
+  const auto report = [&](const fabric::Link& link, std::string own, std::string to, const char* kind) {
     LinkReport row(link);
+    row.kind = kind;
     row.name = std::move(own);
     row.to = std::move(to);
     row.dimension = none;
@@ -279,12 +321,12 @@ void HostMemory::for_each_link_as(const std::string& name, uint32_t first, const
   for (size_t i = 0; i < links; ++i) {
     // A link of several NPUs is named after the first of them.
     const std::string npu = fmt::format("{}npu{}", parent, first + i);
-    report(links_[2 * i], fmt::format("{}.pcie{}.down", name, i), npu);
-    report(links_[2 * i + 1], fmt::format("{}.pcie{}.up", name, i), name);
+    report(links_[2 * i], fmt::format("{}.pcie{}.down", name, i), npu, "PCIe links of hosts");
+    report(links_[2 * i + 1], fmt::format("{}.pcie{}.up", name, i), name, "PCIe links of hosts");
   }
   if (memories_[1] == nullptr) return;
-  report(nvme_links_[0], name + ".nvme.down", name);
-  report(nvme_links_[1], name + ".nvme.up", name + ".nvme");
+  report(nvme_links_[0], name + ".nvme.down", name, "PCIe links of drives");
+  report(nvme_links_[1], name + ".nvme.up", name + ".nvme", "PCIe links of drives");
 }
 
 std::string HostMemory::stall_text() const {

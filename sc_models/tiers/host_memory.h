@@ -53,6 +53,9 @@ class HostMemory final : public sc_core::sc_module, public Component, private Wa
   void start(uint32_t npu, uint32_t token, trace::Location place, bool store, uint64_t bytes,
              PoolClient& client);
 
+  /// Tells the log how every chunk passes its stages; before the first access.
+  void keep_causes(insight::CausalLog& log);
+
   // Component
   void count(Counters& counters) const override;
   void for_each_link(const LinkVisitor& visit) const override { for_each_link_as(name(), first_, visit); }
@@ -72,6 +75,7 @@ class HostMemory final : public sc_core::sc_module, public Component, private Wa
     uint64_t finished = 0;               ///< chunks
     uint64_t first = DmaTensors::kNone;  ///< number of its first chunk's bytes; none: it carries none
     std::string wrong = {};              ///< the first wrong byte that came back
+    insight::AccessPart part = {};       ///< its beginning
   };
   /// The loads, or the stores, of an NPU between it and one place.
   struct Stream {
@@ -89,6 +93,7 @@ class HostMemory final : public sc_core::sc_module, public Component, private Wa
     uint64_t bytes = 0;
     uint32_t access = 0;
     uint64_t piece = DmaTensors::kNone;  ///< number of its bytes
+    insight::AccessPart part = {};
   };
   struct Port {
     std::unique_ptr<MemoryDma> dmas[2];  ///< to memory and drives
@@ -103,14 +108,19 @@ class HostMemory final : public sc_core::sc_module, public Component, private Wa
   void end_tensor(uint32_t stream, Access& access);
   void activate(Picoseconds now) override;
   void schedule(Picoseconds at, uint32_t chunk);
-  bool issue(uint32_t stream, Picoseconds now);
+  /// `by`: the stage that made room in the window; none: there has been room.
+  bool issue(uint32_t stream, Picoseconds now, insight::ActivityId by = insight::kNoActivity);
   void advance(uint32_t chunk, Picoseconds now);
   void passed(uint32_t chunk, Picoseconds at);
   void finish(uint32_t chunk, Picoseconds now);
   fabric::Link& link_of(const tiers::Stage& stage, uint32_t port);
   std::string describe(uint32_t chunk) const;
+  /// The chunk's request, or answer, goes over the links of its path.
+  void tell_way(Chunk& chunk, bool to_npu, Picoseconds now);
 
   HostContext& context_;
+  insight::CausalLog* causes_ = nullptr;  ///< null: nobody asks
+  std::vector<uint32_t> cause_links_;     ///< of the log: as links_, then as nvme_links_
   const uint32_t first_;
   std::unique_ptr<MemoryTarget> memories_[2];
   std::vector<fabric::Link> links_;         ///< by PCIe link: down (to NPUs), up

@@ -49,6 +49,11 @@ void MemoryTiers::start(uint32_t npu, uint32_t token, trace::Location place, boo
                                                                                    bytes, client);
 }
 
+void MemoryTiers::keep_causes(insight::CausalLog& log) {
+  for (const auto& host : hosts_)
+    if (host != nullptr) host->keep_causes(log);
+}
+
 std::vector<const Component*> MemoryTiers::components() const {
   std::vector<const Component*> all;
   for (const auto& host : hosts_)

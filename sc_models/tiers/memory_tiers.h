@@ -28,6 +28,9 @@ class MemoryTiers final : public TierAccess {
   void start(uint32_t npu, uint32_t token, trace::Location place, bool store, uint64_t bytes,
              PoolClient& client) override;
 
+  /// Before the first access.
+  void keep_causes(insight::CausalLog& log);
+
   /// Every host that was made.
   std::vector<const Component*> components() const;
   /// The links of the host of `npu`, an NPU with a host of its own, which does as `built` does.

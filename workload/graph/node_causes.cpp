@@ -67,6 +67,19 @@ void NodeCauses::started(const trace::Node& node, Picoseconds now) {
         {npu_, node.index, node.id, node.name, kind_of(node), bytes_of(node), origin_ + now});
 }
 
+insight::AccessPart NodeCauses::accesses(const trace::Node& node, Picoseconds now) {
+  insight::Activity access;
+  access.where = npu_;
+  access.what = node.index;
+  access.by_head = node.location == trace::Location::local ? 0 : 1;
+  return log_.begin_access(access, of_node_[node.index], origin_ + now);
+}
+
+void NodeCauses::answered(trace::NodeIndex node) {
+  const ActivityId id = log_.take_answer();
+  if (id != insight::kNoActivity) answers_[node] = id;
+}
+
 void NodeCauses::ended(const trace::Node& node, RankState state, Picoseconds since, Picoseconds now) {
   if (log_.listener() != nullptr) log_.listener()->node_ended(npu_, node.index, origin_ + now);
   ActivityId id = log_.because();
@@ -74,7 +87,18 @@ void NodeCauses::ended(const trace::Node& node, RankState state, Picoseconds sin
     const ActivityKind kind = state == RankState::compute        ? ActivityKind::compute
                               : state == RankState::local_memory ? ActivityKind::local_memory
                                                                  : ActivityKind::remote_memory;
-    id = log_.stretch(kind, of_node_[node.index], npu_, node.index, origin_ + since, origin_ + now);
+    insight::Activity activity;
+    activity.kind = static_cast<uint32_t>(kind);
+    activity.cause = of_node_[node.index];
+    activity.where = npu_;
+    activity.what = node.index;
+    activity.ready = activity.begin = origin_ + since;
+    activity.end = origin_ + now;
+    if (const auto answer = answers_.find(node.index); answer != answers_.end()) {
+      activity.before = answer->second;
+      answers_.erase(answer);
+    }
+    id = log_.add(activity);
     if (state == RankState::compute) freed_[node.is_cpu_op ? 1 : 0] = id;
   }
   end(node, id, now);

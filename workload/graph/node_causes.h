@@ -26,6 +26,10 @@ class NodeCauses {
   void ready(const trace::Node& node, Picoseconds now);
   /// It starts: what the hardware is asked for next is because of what it has waited for.
   void started(const trace::Node& node, Picoseconds now);
+  /// A memory node asks its memory, at `now`: the access that the memory works on.
+  insight::AccessPart accesses(const trace::Node& node, Picoseconds now);
+  /// .. whose answer has come with CausalLog::take_answer().
+  void answered(trace::NodeIndex node);
   /// Its time is over. `state`: what it was, since `since`.
   void ended(const trace::Node& node, RankState state, Picoseconds since, Picoseconds now);
   /// What ended a node. kNoActivity: nothing has.
@@ -46,9 +50,10 @@ class NodeCauses {
     insight::ActivityId cause = insight::kNoActivity;
     Picoseconds at = 0;
   };
-  std::unordered_map<trace::NodeIndex, Ready> ready_;  ///< nodes that have not started
-  insight::ActivityId freed_[2] = {};                  ///< what freed a slot last: of computation, of CPUs
-  insight::ActivityId last_ = insight::kNoActivity;    ///< what this rank has ended last
+  std::unordered_map<trace::NodeIndex, Ready> ready_;                  ///< nodes that have not started
+  std::unordered_map<trace::NodeIndex, insight::ActivityId> answers_;  ///< of memory nodes under way
+  insight::ActivityId freed_[2] = {};                ///< what freed a slot last: of computation, of CPUs
+  insight::ActivityId last_ = insight::kNoActivity;  ///< what this rank has ended last
 };
 
 }  // namespace weft::graph

@@ -139,6 +139,7 @@ class RankEngine {
 
   /// Null without keep_causes().
   const NodeCauses* causes() const { return causes_.get(); }
+  NodeCauses* causes() { return causes_.get(); }
 
   /// COMP nodes that took no time because nothing gives their cost, and the first of them (for one warning).
   uint64_t costless_nodes() const { return costless_; }
