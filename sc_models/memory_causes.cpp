@@ -67,7 +67,7 @@ void MemoryCauses::overlapped(uint32_t ticket, Picoseconds answer, Picoseconds b
   const Picoseconds way = std::min(latency, left);
   const Picoseconds begin = answer - way - moving;
   pass(open, head, begin, begin + moving, insight::kNoActivity);
-  last_[open.client] = {open.part.last, answer};
+  last_[open.client] = {open.part.last, begin + moving};  // the next one's bytes come behind these
 }
 
 void MemoryCauses::finishes(uint32_t ticket, Picoseconds at, const void* answer) {

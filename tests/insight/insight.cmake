@@ -9,3 +9,5 @@ weft_add_sc_test(golden_paths
 weft_add_sc_test(packet_hops SOURCES ${CMAKE_CURRENT_LIST_DIR}/packet_hops_test.cpp LINKS weft::sc_models LABELS unit)
 weft_add_sc_test(packet_paths
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/packet_paths_test.cpp LINKS weft::sc_models LABELS unit drawn)
+weft_add_sc_test(memory_paths
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/memory_paths_test.cpp LINKS weft::sc_models TIMEOUT 900 LABELS unit drawn)
