@@ -263,8 +263,7 @@ ExitCode astra(AstraCommand command) {
   if (command.rendezvous && !import::add_rendezvous(imported))
     warn(
         "--rendezvous-protocol is ignored: its control messages are added to dimensions, and this machine is "
-        "a "
-        "graph, a tree, or has a logical topology");
+        "a graph or a tree");
   const std::string yaml = imported.yaml(names_of(files));
   const std::string machine = (folder / "machine.yaml").string();
   write_text(machine, yaml);

@@ -17,6 +17,7 @@
 #include "configs/input_file.h"
 #include "sc_main/import/import_files.h"
 #include "sc_main/import/input_keys.h"
+#include "sc_main/import/logical_ends.h"
 
 namespace weft::cli::import {
 namespace {
@@ -286,6 +287,7 @@ Imported import_all(const ImportOptions& options) {
   if (!options.memory.empty()) import_memory(options.memory, imported);
   if (!options.groups.empty()) import_groups(options.groups, imported);
   if (!options.logical.empty()) import_logical(options.logical, imported);
+  move_ends_to_links(imported);
   return imported;
 }
 

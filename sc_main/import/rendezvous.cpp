@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "configs/units.h"
+#include "sc_main/import/logical_ends.h"
 
 namespace weft::cli::import {
 namespace {
@@ -29,16 +30,17 @@ Picoseconds control_time(const ImportedDimension& d, bool store_and_forward) {
 }  // namespace
 
 bool add_rendezvous(Imported& imported) {
-  if (imported.dimensions.empty() || !imported.notation.empty() || !imported.logical.empty()) return false;
+  if (imported.dimensions.empty() || !imported.notation.empty()) return false;
   for (ImportedDimension& d : imported.dimensions) {
     if (d.size < 2) continue;
     const Picoseconds control = control_time(d, imported.switching == "store_and_forward");
     d.nic = fmt::format("{} ps", time_of(d.nic) + (control + 1) / 2);
   }
+  move_ends_to_links(imported);
   imported.remarks.push_back(fmt::format(
-      "--rendezvous-protocol: topology.dimensions[].nic_latency has the time of a control message of {} B "
+      "--rendezvous-protocol: topology.dimensions[].{} has the time of a control message of {} B "
       "between neighbours, half at either end of every message; the control messages take no bandwidth",
-      kRendezvousBytes));
+      imported.logical.empty() ? "nic_latency" : "latency", kRendezvousBytes));
   return true;
 }
 

@@ -13,8 +13,8 @@ namespace weft::cli::import {
 constexpr uint64_t kRendezvousBytes = 8192;
 
 /// Adds the time of the control message between neighbours of each dimension to `nic_latency`, half at either
-/// end, with a remark; the control messages themselves take no bandwidth. false where a machine has no
-/// dimensions of its own (graphs, trees, a logical topology): nothing is changed.
+/// end, with a remark; the control messages themselves take no bandwidth. With a logical topology to the
+/// links' latency. false where a machine has no dimensions of its own (graphs, trees): nothing is changed.
 bool add_rendezvous(Imported& imported);
 
 }  // namespace weft::cli::import

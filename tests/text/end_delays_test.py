@@ -201,7 +201,55 @@ def imported(folder):
           ran.stderr + yaml)
 
 
+def logical(folder):
+    """With a logical topology interfaces are a part of the links, and the report says so."""
+    system = {"scheduling-policy": "LIFO", "endpoint-delay": 0, "preferred-dataset-splits": 1,
+              "collective-optimization": "baseline"}
+    write(folder, "w.txt", "MICRO 1 x -1 0 NONE 0 0 NONE 0 0 ALLREDUCE 107374182400 0\n")
+    # Rounds of an all-reduce by rings: 6 with a quarter each, or 2 in each of two dimensions with a half each. 1 s each quarter.
+    for kind, links, dims, fixed, rounds, share, how in (
+            ("Switch", 1, ["4"], 2 * 500 + 2 * 30 + 24, 6, 1, "exact"),
+            ("Switch", 1, ["2", "2"], 2 * 500 + 2 * 30 + 24, 4, 2, "exact"),
+            ("FullyConnected", 3, ["4"], 500 + 2 * 30, 6, 1, "exact"),
+            ("FullyConnected", 3, ["2", "2"], 500 + 2 * 30, 4, 2, "exact"),
+            ("Ring", 2, ["4"], 500 + 2 * 30, 6, 0.5, "approximate")):
+        network = {"topology-name": "Hierarchical", "topologies-per-dim": [kind], "dimensions-count": 1, "units-count": [4],
+                   "links-count": [links], "link-latency": [500], "link-bandwidth": [25], "nic-latency": [30],
+                   "router-latency": [24]}
+        write(folder, "net.json", json.dumps(network))
+        write(folder, "logical.json", json.dumps({"logical-dims": dims}))
+        words = ["ring"] * len(dims)
+        write(folder, "sys.json", json.dumps(dict(system, **{"all-reduce-implementation": words})))
+        options = ["--workload-configuration", "w.txt", "--system-configuration", "sys.json", "--network-configuration",
+                   "net.json", "--logical-topology-configuration", "logical.json", "--out", "o"]
+
+        def time(*more, options=options, folder=folder, kind=kind, dims=dims):
+            ran = weft("astra", *options, *more, cwd=folder)
+            check(ran.returncode == 0 and "without counterpart" not in ran.stderr, f"{kind} {dims}: {ran.stderr}")
+            with open(os.path.join(folder, "o", "summary.json"), encoding="utf-8") as file:
+                return round(float(json.load(file)["time_ns"]) * 1000)
+        equal(time(), rounds * (fixed * 1000 + round(share * 10**12)), f"{kind} with logical {dims}")
+        with open(os.path.join(folder, "o", "import.txt"), encoding="utf-8") as file:
+            report = file.read()
+        check(re.search(rf"nic-latency .* topology.dimensions\[\].latency +{how} ", report) is not None, report)
+        # The control message of 8192 B before each message, between neighbours.
+        control = fixed * 1000 + round(8192 / (26843545600 * {"Switch": 1, "FullyConnected": 1, "Ring": 2}[kind]) * 1e12)
+        added = time("--rendezvous-protocol", "true") - time()
+        equal(added, rounds * 2 * ((control + 1) // 2), f"{kind}, rendezvous with logical {dims}")
+    write(folder, "old.txt", "scheduling-policy: LIFO\nendpoint-delay: 35\ncollective-implementation: hierarchicalRing\n")
+    write(folder, "net2.json", json.dumps(dict(network, **{"topologies-per-dim": ["Ring", "Ring"], "dimensions-count": 2,
+                                               "units-count": [2, 4], "links-count": [2, 2], "link-latency": [90, 500],
+                                               "link-bandwidth": [25, 25], "nic-latency": [0, 7], "router-latency": [0, 0]})))
+    write(folder, "logical.json", json.dumps({"logical-dims": ["4", "2"]}))
+    ran = weft("import", "net2.json", "old.txt", "logical.json", "--out", "old.yaml", cwd=folder)
+    with open(os.path.join(folder, "old.yaml"), encoding="utf-8") as file:
+        yaml = file.read()
+    check(ran.returncode == 0 and "latency: 514 ns" in yaml and "latency: 90 ns" in yaml and "nic_latency" not in yaml
+          and yaml.count("endpoint_delay") == 1 and "note: nmu.endpoint_delay" in ran.stdout
+          and "topology.dimensions[0].endpoint_delay" not in ran.stdout, ran.stderr + ran.stdout + yaml)
+
+
 with tempfile.TemporaryDirectory() as place:
-    for test in (rings, far, two_dimensions, routers, packets, points, folding, refusals, imported):
+    for test in (rings, far, two_dimensions, routers, packets, points, folding, refusals, imported, logical):
         test(place)
 finish()
