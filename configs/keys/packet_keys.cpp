@@ -35,11 +35,11 @@ constexpr KeyRow kPacketKeys[] = {
     {"cycle", Type::time, "auto", from("1 ps", "1 ms").or_word("auto"), in_packet<&PacketFabricConfig::cycle>,
      "Clock period of routers. A port moves at most one flit a cycle. `auto`: the time of a flit on the "
      "fastest of the adjacent packet dimensions."},
-    {"vcs", Type::integer, "4", from(1, 32).or_word("auto"), in_packet<&PacketFabricConfig::vcs>,
+    {"vcs", Type::integer, "4", from(1, 64).or_word("auto"), in_packet<&PacketFabricConfig::vcs>,
      "Virtual channels (VCs) of each virtual network. Rings need two: their two dateline classes share the "
      "VCs equally. `auto`: the fewest that the routing allows, which is one where there is no ring."},
     {"virtual_networks", Type::integer, "1", from(1, 32), in_packet<&PacketFabricConfig::virtual_networks>,
-     "Sets of VCs that never wait for each other. `vcs` x `virtual_networks` is at most 32."},
+     "Sets of VCs that never wait for each other. `vcs` x `virtual_networks` is at most 64."},
     {"strict_priority", Type::boolean, "false", kAny, in_packet<&PacketFabricConfig::strict_priority>,
      "`true`: of several virtual networks that ask, the one with the highest number goes first; `false`: "
      "they take turns."},

@@ -49,9 +49,9 @@ void resolve_buffer(Resolution& r) {
 /// Virtual channels and networks.
 void check_networks(Resolution& r) {
   const PacketFabricConfig& p = r.config.packet;
-  if (p.vcs * p.virtual_networks > 32) {
+  if (p.vcs * p.virtual_networks > 64) {
     complain(r, r.find("packet.virtual_networks") != nullptr ? "packet.virtual_networks" : "packet.vcs",
-             fmt::format("{} virtual networks of {} VCs are {} VCs a port; at most 32 are possible",
+             fmt::format("{} virtual networks of {} VCs are {} VCs a port; at most 64 are possible",
                          p.virtual_networks, p.vcs, p.vcs * p.virtual_networks));
   }
   for (const auto& [path, network] :

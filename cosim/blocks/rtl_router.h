@@ -31,6 +31,7 @@
 #include "cosim/axis/pins.h"
 #include "cosim/clock/block_clock.h"
 #include "sc_models/router_model.h"
+#include "tlm_interconnect/packet/packet_config.h"
 
 namespace weft::cosim {
 
@@ -86,7 +87,7 @@ class RtlRouter : public RouterModel, private ClockUser {
     uint32_t flits = 0;
     uint32_t left = 0;  ///< flits that have not left the block
     uint32_t out = 0;
-    uint32_t out_vcs = 0;
+    packet::VcMask out_vcs = 0;
     uint32_t next_out = 0;
   };
   struct Flit {

@@ -26,7 +26,7 @@ constexpr size_t kBuffer = size_t{1} << 20;
 constexpr size_t kLongestText = 4096;
 constexpr size_t kLongestConfiguration = size_t{64} << 20;
 // What a configuration allows (`packet.vcs` x `packet.virtual_networks`, `packet.buffer_flits`).
-constexpr uint32_t kMostVcs = 32;
+constexpr uint32_t kMostVcs = 64;
 constexpr uint32_t kDeepestBuffer = 1u << 24;
 /// Of all ports of a router together, so that a damaged file does not fill the memory.
 constexpr uint64_t kMostBuffers = uint64_t{1} << 28;

@@ -102,11 +102,12 @@ struct Case {
   uint32_t buffer;
 };
 
-const Case kCases[] = {{"Ring(8)", 0.3, 8, 4, 16},          {"Ring(8)", 1.0, 8, 4, 16},
-                       {"Ring(4)_Ring(4)", 0.7, 8, 4, 8},   {"Mesh(4)_Mesh(4)", 1.0, 5, 2, 3},
-                       {"FatTree(4,2)", 0.6, 8, 4, 16},     {"Switch(8)", 1.0, 1, 4, 16},
-                       {"Ring(5)", 1.0, 20, 2, 4},          {"FullyConnected(4)", 0.9, 8, 1, 2},
-                       {"Ring(4)_Switch(3)", 1.0, 8, 4, 16}};
+const Case kCases[] = {{"Ring(8)", 0.3, 8, 4, 16},           {"Ring(8)", 1.0, 8, 4, 16},
+                       {"Ring(4)_Ring(4)", 0.7, 8, 4, 8},    {"Mesh(4)_Mesh(4)", 1.0, 5, 2, 3},
+                       {"FatTree(4,2)", 0.6, 8, 4, 16},      {"Switch(8)", 1.0, 1, 4, 16},
+                       {"Ring(5)", 1.0, 20, 2, 4},           {"FullyConnected(4)", 0.9, 8, 1, 2},
+                       {"Ring(4)_Switch(3)", 1.0, 8, 4, 16}, {"Ring(4)_Ring(3)", 1.0, 5, 64, 3},
+                       {"Switch(8)", 1.0, 4, 40, 4}};
 
 /// All that a point says.
 std::string facts(const TrafficPoint& p) {

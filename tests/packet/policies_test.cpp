@@ -52,7 +52,22 @@ TEST(VcLayout, FewestVcsOfARouting) {
   // No number is enough: the routing itself says why.
   PacketConfig halves;
   halves.virtual_networks = 2;
-  EXPECT_EQ(fewest("Switch(8)", "minimal_adaptive", halves), 16u);
+  EXPECT_EQ(fewest("Switch(8)", "minimal_adaptive", halves), 32u);
+}
+
+// Masks of a port reach to its 64th virtual channel.
+TEST(VcLayout, MasksOfUpTo64Channels) {
+  const VcLayout one(64, 1, 2);
+  EXPECT_EQ(one.all(0), ~VcMask{0});
+  EXPECT_EQ(one.of_class(0, 0), 0x00000000FFFFFFFFu);
+  EXPECT_EQ(one.of_class(0, 1), 0xFFFFFFFF00000000u);
+  EXPECT_EQ(one.class_of(63), 1u);
+  const VcLayout three(21, 3, 2);  // classes of 10 and 11, networks at 0, 21 and 42
+  EXPECT_EQ(three.all(2), VcMask{0x1FFFFF} << 42);
+  EXPECT_EQ(three.of_class(1, 1), VcMask{0x7FF} << 31);
+  EXPECT_EQ(lowest_vc(three.of_class(2, 1)), 52u);
+  EXPECT_EQ(low_vcs(33), 0x1FFFFFFFFu);
+  EXPECT_EQ(low_networks(32), ~0u);
 }
 
 TEST(PortSet, FirstFromGoesRound) {
@@ -179,6 +194,20 @@ TEST(VcAllocator, GivesFreeVcsOnceAndInTurn) {
   std::vector<VcRequest> two{{1, 1, 0b0100, kNoVc}, {5, 1, 0b0100, kNoVc}};
   allocator->allocate(two);
   EXPECT_EQ((two[0].granted == 2) + (two[1].granted == 2), 1);
+  // Of many, in turn from the first to the last and round.
+  auto many = make_vc_allocator("islip", 2, 64);
+  std::vector<VcRequest> far{{0, 1, vc_bit(2) | vc_bit(31) | vc_bit(32) | vc_bit(63), kNoVc}};
+  turns.clear();
+  for (int i = 0; i < 5; ++i) {
+    far[0].granted = kNoVc;
+    many->allocate(far);
+    turns.push_back(far[0].granted);
+  }
+  EXPECT_EQ(turns, (std::vector<uint32_t>{2, 31, 32, 63, 2}));
+  std::vector<VcRequest> both{{1, 0, vc_bit(40), kNoVc}, {65, 0, vc_bit(40) | vc_bit(8), kNoVc}};
+  many->allocate(both);
+  EXPECT_EQ(both[0].granted, 40u);
+  EXPECT_EQ(both[1].granted, 8u);
 }
 
 TEST(Allocators, AnUnknownNameNamesTheKnown) {
@@ -316,7 +345,7 @@ void expect_all_arrive(const PacketTopology& t, const PacketConfig& config) {
           ASSERT_NE(c.vc_mask, 0u);
           ASSERT_LT(c.port, t.routers[router].ports.size());
           const TopologyPort& out = t.routers[router].ports[c.port];
-          vc = static_cast<uint32_t>(__builtin_ctz(c.vc_mask));
+          vc = lowest_vc(c.vc_mask);
           if (out.ni) {
             ASSERT_EQ(out.peer, to);
             break;
@@ -522,7 +551,7 @@ TEST(Routing, RememberedWaysDependOnTheDestinationAlone) {
       const auto policy = make_routing_policy("dimension_order", t, config);
       for (uint32_t router = 0; router < t.routers.size(); ++router) {
         if (!policy->by_destination(router)) continue;
-        std::map<std::pair<uint32_t, uint32_t>, std::pair<uint32_t, uint32_t>> ways;
+        std::map<std::pair<uint32_t, uint32_t>, std::pair<uint32_t, VcMask>> ways;
         for (uint32_t port = 0; port < t.routers[router].ports.size(); ++port) {
           for (uint32_t to = 0; to < t.ranks(); ++to) {
             for (const uint32_t network : {0u, 1u}) {
@@ -531,7 +560,7 @@ TEST(Routing, RememberedWaysDependOnTheDestinationAlone) {
                 policy->route({router, port, network * config.vcs, from, to, network}, candidates);
                 ASSERT_EQ(candidates.size(), 1u) << notation << " router " << router;
                 EXPECT_FALSE(candidates[0].bubble);
-                const std::pair<uint32_t, uint32_t> way{candidates[0].port, candidates[0].vc_mask};
+                const std::pair<uint32_t, VcMask> way{candidates[0].port, candidates[0].vc_mask};
                 EXPECT_EQ(ways.emplace(std::pair{network, to}, way).first->second, way)
                     << notation << " router " << router << " port " << port << " to " << to;
                 ++remembered;
@@ -715,7 +744,7 @@ TEST(DependencyCheck, BubblesNeedNoClasses) {
 
 TEST(Selection, EachPolicyDoesWhatItSays) {
   struct Outputs final : OutputView {
-    uint32_t free_credits(uint32_t port, uint32_t) override { return port == 7 ? 12 : 3; }
+    uint32_t free_credits(uint32_t port, VcMask) override { return port == 7 ? 12 : 3; }
   } outputs;
   const std::vector<RouteCandidate> routes{{5, 1, false}, {6, 1, false}, {7, 1, false}, {8, 1, true}};
   const RouteQuery query{3, 0, 0, 10, 20, 0};

@@ -152,8 +152,8 @@ class Waits {
         const TopologyPort& out = topology_.routers[at.router].ports[c.port];
         if (out.ni) continue;
         has_escape_ = has_escape_ || c.escape;
-        for (uint32_t m = c.vc_mask; m != 0; m &= m - 1) {
-          const uint32_t next = buffers_.id(out.peer, out.peer_port, static_cast<uint32_t>(__builtin_ctz(m)));
+        for (VcMask m = c.vc_mask; m != 0; m &= m - 1) {
+          const uint32_t next = buffers_.id(out.peer, out.peer_port, lowest_vc(m));
           wait(id, next, c.escape);
           if (seen[next] == destination) continue;
           seen[next] = destination;

@@ -15,8 +15,8 @@ void check(const PacketConfig& c) {
   if (c.cycle < kTicksPerPicosecond) {
     fail(fmt::format("packet network: a cycle of {}: give at least 1 ps", print_ticks(c.cycle)));
   }
-  if (c.vcs == 0 || c.virtual_networks == 0 || c.vcs > kMostVcs || c.virtual_networks > kMostVcs ||
-      c.total_vcs() > kMostVcs) {
+  if (c.vcs == 0 || c.virtual_networks == 0 || c.vcs > kMostVcs ||
+      c.virtual_networks > kMostVirtualNetworks || c.total_vcs() > kMostVcs) {
     fail(
         fmt::format("packet network: {} VCs in {} virtual networks: between 1 and {} VCs a port are possible",
                     c.vcs, c.virtual_networks, kMostVcs));
@@ -45,7 +45,7 @@ void check_pfc(const PacketConfig& config, const PacketTopology& topology, uint3
   if (!topology.has_pfc()) return;
   const auto fail = [](const std::string& message) { throw UserError(ExitCode::usage, message); };
   const PfcConfig& c = config.pfc;
-  const uint32_t none = ~low_bits(config.virtual_networks);
+  const uint32_t none = ~low_networks(config.virtual_networks);
   if (c.networks != ~0u && (c.networks & none) != 0) {
     fail(fmt::format(
         "packet network: priority flow control of virtual network {}, but there are {}: name 0 to {}",

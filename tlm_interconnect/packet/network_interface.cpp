@@ -203,7 +203,7 @@ void NetworkInterface::cycle(Ticks t) {
     missed_credit(vc_ / config_.vcs);
     const Ticks when = credit.when(1);
     if (when == kNever) {
-      watched_ |= 1u << vc_;
+      watched_ |= vc_bit(vc_);
     } else {
       wake(on_cycle(when));
     }
@@ -441,7 +441,7 @@ bool NetworkInterface::choose_vc(Ticks t, uint32_t virtual_network, uint32_t fli
     const uint32_t v = base + (last == kNoVcYet ? i : (last - base + 1 + i) % config_.vcs);
     const int32_t credits = out_[v].at(t);
     const bool draining = ((draining_ >> v) & 1) != 0;
-    if (draining && credits == static_cast<int32_t>(out_[v].depth())) draining_ &= ~(1u << v);
+    if (draining && credits == static_cast<int32_t>(out_[v].depth())) draining_ &= ~vc_bit(v);
     if (((draining_ >> v) & 1) == 0 && credits >= static_cast<int32_t>(needed)) {
       vc_ = v;
       last_vc_[virtual_network] = v;
@@ -450,7 +450,7 @@ bool NetworkInterface::choose_vc(Ticks t, uint32_t virtual_network, uint32_t fli
     short_of_credits = short_of_credits || ((draining_ >> v) & 1) == 0;
     const Ticks when = out_[v].when(((draining_ >> v) & 1) != 0 ? out_[v].depth() : needed);
     if (when == kNever) {
-      watched_ |= 1u << v;
+      watched_ |= vc_bit(v);
     } else {
       wake(on_cycle(when));
     }
@@ -568,7 +568,7 @@ void NetworkInterface::send(Ticks t) {
     ++packets_sent_;
     overrun_ &= ~(1u << (vc_ / config_.vcs));
     packet_ = fabric::kNoPacket;
-    if (config_.release_on_credit) draining_ |= 1u << vc_;
+    if (config_.release_on_credit) draining_ |= vc_bit(vc_);
     if (!have_spec_ && source_ != nullptr) have_spec_ = source_->next(spec_);
     for (uint32_t network = 0; network < queues_.size(); ++network) {
       Ticks ready = 0;
@@ -588,7 +588,7 @@ void NetworkInterface::receive(const fabric::Transfer& transfer) {
     out_[v].add({transfer.first, transfer.flits, transfer.flit_time});
     if (probes_) probes_->count(v, transfer.first, transfer.flits, transfer.flit_time, 1);
     if (((watched_ >> v) & 1) != 0) {
-      watched_ &= ~(1u << v);
+      watched_ &= ~vc_bit(v);
       wake_and_notify(on_cycle(transfer.first));
     }
     return;

@@ -398,8 +398,8 @@ class NetworkInterface final : public sc_core::sc_module, public WheelModule {
   Ticks busy_ = 0;                 ///< the link is taken until then
   std::vector<uint32_t> last_vc_;  ///< per virtual network; ~0: none yet
   std::vector<CreditAccount> out_;
-  uint32_t watched_ = 0;               ///< VCs whose next credit is waited for
-  uint32_t draining_ = 0;              ///< release_on_credit: VCs that wait for their credits
+  VcMask watched_ = 0;                 ///< VCs whose next credit is waited for
+  VcMask draining_ = 0;                ///< release_on_credit: VCs that wait for their credits
   const uint32_t paused_by_;           ///< PortConfig::paused_by
   std::vector<PauseAccount> pausing_;  ///< by virtual network; empty without priority flow control
   uint32_t overrun_ = 0;               ///< virtual networks whose next (or current) packet has been counted

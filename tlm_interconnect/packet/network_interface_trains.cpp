@@ -36,7 +36,13 @@ bool NetworkInterface::sends_nothing_else(uint32_t virtual_network) const {
 void NetworkInterface::write_sender(StateRecord& state) {
   state.time(state.now());
   state.deadline(busy_);
-  state.number((uint64_t{draining_} << 32) | vc_);
+  // One word, where the mask has no more than 32 bits.
+  if (vcs_ <= 32) {
+    state.number(draining_ << 32 | vc_);
+  } else {
+    state.number(draining_);
+    state.number(vc_);
+  }
   state.number(last_network_);
   for (const uint32_t v : last_vc_) state.number(v);
   for (CreditAccount& account : out_) account.write(state);

@@ -14,10 +14,28 @@
 
 namespace weft::packet {
 
-constexpr uint32_t kMostVcs = 32;  ///< of a port, in all its virtual networks
+constexpr uint32_t kMostVcs = 64;              ///< of a port, in all its virtual networks
+constexpr uint32_t kMostVirtualNetworks = 32;  ///< their masks have 32 bits
 
-/// A mask of the first n of 32.
-constexpr uint32_t low_bits(uint32_t n) {
+/// Virtual channels of a port.
+using VcMask = uint64_t;
+
+constexpr VcMask vc_bit(uint32_t vc) {
+  return VcMask{1} << vc;
+}
+
+/// The lowest of a mask that is not empty.
+inline uint32_t lowest_vc(VcMask mask) {
+  return static_cast<uint32_t>(__builtin_ctzll(mask));
+}
+
+/// A mask of the first n virtual channels.
+constexpr VcMask low_vcs(uint32_t n) {
+  return n >= 64 ? ~VcMask{0} : vc_bit(n) - 1;
+}
+
+/// A mask of the first n virtual networks.
+constexpr uint32_t low_networks(uint32_t n) {
   return n >= 32 ? ~0u : (1u << n) - 1;
 }
 

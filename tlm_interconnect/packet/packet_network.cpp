@@ -155,7 +155,7 @@ PortConfig PacketNetwork::port_config(const TopologyPort& port, bool at_router) 
   result.depth = config_.buffer_flits;
   result.peer_depth = config_.buffer_flits;
   if (link.pfc) {
-    const uint32_t networks = config_.pfc.networks & low_bits(config_.virtual_networks);
+    const uint32_t networks = config_.pfc.networks & low_networks(config_.virtual_networks);
     if (at_router) {
       const PfcThresholds at = pfc_thresholds(config_, link, port.ni, packet_flits_);
       result.pauses = networks;
@@ -273,7 +273,7 @@ Ticks PacketNetwork::unloaded_flit(uint32_t from, uint32_t to, uint32_t virtual_
     time += cycles * config_.cycle + or_cycle(link.latency) +
             std::max(or_cycle(link.flit_time), config_.cycle) - config_.cycle;
     if (out.ni) return time;
-    vc = static_cast<uint32_t>(__builtin_ctz(candidates[0].vc_mask));
+    vc = lowest_vc(candidates[0].vc_mask);
     router = out.peer;
     port = out.peer_port;
   }

@@ -224,18 +224,14 @@ bool PacketTrains::find_path(Train& train, const Message& message) {
   const NiAttachment& at = topology_.nis[train.from->number()];
   uint32_t router = at.router;
   uint32_t input = at.port;
-  uint32_t mask = routers_[router]->vc_mask(message.virtual_network);
+  VcMask mask = routers_[router]->vc_mask(message.virtual_network);
   if (train.from->port().cut()) return false;
   while (train.path.size() <= topology_.routers.size()) {
     uint32_t output = ~0u;
-    uint32_t next_mask = 0;
-    for (uint32_t m = mask; m != 0; m &= m - 1) {
-      const RouteQuery query{router,
-                             input,
-                             static_cast<uint32_t>(__builtin_ctz(m)),
-                             message.source,
-                             message.destination,
-                             message.virtual_network};
+    VcMask next_mask = 0;
+    for (VcMask m = mask; m != 0; m &= m - 1) {
+      const RouteQuery query{
+          router, input, lowest_vc(m), message.source, message.destination, message.virtual_network};
       RouteCandidate route{};
       if (!routers_[router]->certain_route(query, route)) return false;
       if (output != ~0u && route.port != output) return false;

@@ -185,15 +185,15 @@ void Router::predict(uint32_t p, uint32_t network) {
 void Router::continue_held(Ticks t) {
   held_ports_.for_each([&](uint32_t p) {
     Port& port = ports_[p];
-    for (uint32_t m = port.held_mask; m != 0; m &= m - 1) {
-      const uint32_t v = static_cast<uint32_t>(__builtin_ctz(m));
+    for (VcMask m = port.held_mask; m != 0; m &= m - 1) {
+      const uint32_t v = lowest_vc(m);
       InputVc& in = inputs_[p * vcs_ + v];
       if (in.ready > t) {
         wake(in.ready);
         continue;
       }
       Port& out = ports_[in.out_port];
-      port.held_mask &= ~(1u << v);
+      port.held_mask &= ~vc_bit(v);
       if (port.held_mask == 0) {
         held_ports_.erase(p);
         --held_count_;
@@ -237,12 +237,12 @@ void Router::hold(uint32_t p, uint32_t v) {
     held_ports_.insert(p);
     ++held_count_;
   }
-  port.held_mask |= 1u << v;
+  port.held_mask |= vc_bit(v);
 }
 
 void Router::allocate_switch(Ticks t) {
   if (!config_.strict_priority) {
-    allocate_switch(t, ~0u);
+    allocate_switch(t, ~VcMask{0});
     return;
   }
   // Each virtual network gets what those before it have left.
@@ -252,7 +252,7 @@ void Router::allocate_switch(Ticks t) {
 
 // One round, for the input VCs in `vcs`. One function for the same reason as send(): the requests of the loop
 // are what the allocator grants below it.
-void Router::allocate_switch(Ticks t, uint32_t vcs) {
+void Router::allocate_switch(Ticks t, VcMask vcs) {
   const Ticks next_cycle = t + cycle_;
   const uint32_t ports = this->ports();
   sa_ports_.for_each([&](uint32_t p) {
@@ -261,16 +261,16 @@ void Router::allocate_switch(Ticks t, uint32_t vcs) {
       wake(port.input_busy);
       return;
     }
-    const uint32_t mask = port.sa_mask & vcs;
+    const VcMask mask = port.sa_mask & vcs;
     if (config_.strict_priority && granted_inputs_.contains(p)) {
       if (mask != 0) wake(next_cycle);
       return;
     }
     // From the round-robin pointer upwards, then from 0: the first VC that asks for an output has it.
-    const uint32_t upper = mask & (~0u << port.vc_pointer);
+    const VcMask upper = mask & (~VcMask{0} << port.vc_pointer);
     for (uint32_t half = 0; half < 2; ++half) {
-      for (uint32_t m = half == 0 ? upper : mask & ~upper; m != 0; m &= m - 1) {
-        const uint32_t v = static_cast<uint32_t>(__builtin_ctz(m));
+      for (VcMask m = half == 0 ? upper : mask & ~upper; m != 0; m &= m - 1) {
+        const uint32_t v = lowest_vc(m);
         InputVc& in = inputs_[p * vcs_ + v];
         if (in.ready > t) {
           wake(in.ready);
@@ -324,8 +324,8 @@ void Router::allocate_switch(Ticks t, uint32_t vcs) {
         wake(port.input_busy);
         return;
       }
-      for (uint32_t m = port.sa_mask; m != 0; m &= m - 1) {
-        const InputVc& in = inputs_[p * vcs_ + static_cast<uint32_t>(__builtin_ctz(m))];
+      for (VcMask m = port.sa_mask; m != 0; m &= m - 1) {
+        const InputVc& in = inputs_[p * vcs_ + lowest_vc(m)];
         const Ticks busy = ports_[in.out_port].output_busy;
         wake(std::max({next_cycle, in.ready, aligned_ ? busy : edges_.before(busy)}));
       }
@@ -334,11 +334,11 @@ void Router::allocate_switch(Ticks t, uint32_t vcs) {
   requests_.clear();
 }
 
-uint32_t Router::free_vcs(uint32_t p, uint32_t mask, Ticks t, Ticks& soonest) {
+VcMask Router::free_vcs(uint32_t p, VcMask mask, Ticks t, Ticks& soonest) {
   if (t >= ports_[p].all_free && !config_.release_on_credit) return mask & ~ports_[p].owned;
-  uint32_t result = 0;
-  for (uint32_t m = mask; m != 0; m &= m - 1) {
-    const uint32_t v = static_cast<uint32_t>(__builtin_ctz(m));
+  VcMask result = 0;
+  for (VcMask m = mask; m != 0; m &= m - 1) {
+    const uint32_t v = lowest_vc(m);
     OutputVc& out = outputs_[p * vcs_ + v];
     if (out.owner != kFree) continue;
     if (out.free_at > t) {
@@ -354,19 +354,19 @@ uint32_t Router::free_vcs(uint32_t p, uint32_t mask, Ticks t, Ticks& soonest) {
       }
       out.draining = false;
     }
-    result |= 1u << v;
+    result |= vc_bit(v);
   }
   return result;
 }
 
 // Of some free VCs those that would have room for another packet beside this one.
-uint32_t Router::with_bubble(const InputVc& in, uint32_t free, Ticks t, Ticks& soonest) {
-  uint32_t result = 0;
-  for (uint32_t m = free; m != 0; m &= m - 1) {
-    const uint32_t v = static_cast<uint32_t>(__builtin_ctz(m));
+VcMask Router::with_bubble(const InputVc& in, VcMask free, Ticks t, Ticks& soonest) {
+  VcMask result = 0;
+  for (VcMask m = free; m != 0; m &= m - 1) {
+    const uint32_t v = lowest_vc(m);
     OutputVc& out = outputs_[in.out_port * vcs_ + v];
     if (out.credit.at(t) >= static_cast<int32_t>(2 * in.packet_flits)) {
-      result |= 1u << v;
+      result |= vc_bit(v);
       continue;
     }
     const Ticks when = out.credit.when(2 * in.packet_flits);
@@ -376,11 +376,11 @@ uint32_t Router::with_bubble(const InputVc& in, uint32_t free, Ticks t, Ticks& s
   return result;
 }
 
-uint32_t Router::free_credits(uint32_t p, uint32_t vc_mask) {
+uint32_t Router::free_credits(uint32_t p, VcMask vc_mask) {
   Ticks soonest = kNever;
   uint32_t credits = 0;
-  for (uint32_t m = free_vcs(p, vc_mask, now_, soonest); m != 0; m &= m - 1) {
-    const int32_t n = outputs_[p * vcs_ + static_cast<uint32_t>(__builtin_ctz(m))].credit.at(now_);
+  for (VcMask m = free_vcs(p, vc_mask, now_, soonest); m != 0; m &= m - 1) {
+    const int32_t n = outputs_[p * vcs_ + lowest_vc(m)].credit.at(now_);
     if (n > 0) credits += static_cast<uint32_t>(n);
   }
   if (soonest != kNever) wake(on_cycle(soonest));
@@ -398,13 +398,13 @@ bool Router::any_open(Ticks t, Ticks& soonest) {
   bool escape_seen = false;
   for (const RouteCandidate& c : candidates_) {
     if (by_credits && c.escape && std::exchange(escape_seen, true)) continue;  // only the first is taken
-    const uint32_t free = free_vcs(c.port, c.vc_mask, t, soonest);
+    const VcMask free = free_vcs(c.port, c.vc_mask, t, soonest);
     if (!by_credits || c.escape) {
       open = open || free != 0;
       continue;
     }
-    for (uint32_t m = free; m != 0; m &= m - 1) {
-      OutputVc& out = outputs_[c.port * vcs_ + static_cast<uint32_t>(__builtin_ctz(m))];
+    for (VcMask m = free; m != 0; m &= m - 1) {
+      OutputVc& out = outputs_[c.port * vcs_ + lowest_vc(m)];
       if (out.credit.at(t) > 0) {
         open = true;
         continue;
@@ -463,8 +463,8 @@ bool Router::choose_route(uint32_t p, uint32_t v, Ticks t, Ticks& soonest) {
 void Router::allocate_vcs(Ticks t) {
   vc_requests_.clear();
   va_ports_.for_each([&](uint32_t p) {
-    for (uint32_t m = ports_[p].va_mask; m != 0; m &= m - 1) {
-      const uint32_t v = static_cast<uint32_t>(__builtin_ctz(m));
+    for (VcMask m = ports_[p].va_mask; m != 0; m &= m - 1) {
+      const uint32_t v = lowest_vc(m);
       InputVc& in = inputs_[p * vcs_ + v];
       if (in.ready > t) {
         wake(in.ready);
@@ -481,7 +481,7 @@ void Router::allocate_vcs(Ticks t) {
         if (soonest != kNever) wake(on_cycle(soonest));
         continue;
       }
-      uint32_t free = free_vcs(in.out_port, in.out_mask, t, soonest);
+      VcMask free = free_vcs(in.out_port, in.out_mask, t, soonest);
       if (in.bubble) free = with_bubble(in, free, t, soonest);
       if (free != 0) {
         vc_requests_.push_back({p * vcs_ + v, in.out_port, free, kNoVc});
@@ -519,11 +519,11 @@ void Router::allocate_vcs(Ticks t) {
       }
     }
     outputs_[r.port * vcs_ + r.granted].owner = r.input;
-    ports_[r.port].owned |= 1u << r.granted;
-    port.va_mask &= ~(1u << v);
+    ports_[r.port].owned |= vc_bit(r.granted);
+    port.va_mask &= ~vc_bit(v);
     if (port.va_mask == 0) va_ports_.erase(p);
     if (port.sa_mask == 0) sa_ports_.insert(p);
-    port.sa_mask |= 1u << v;
+    port.sa_mask |= vc_bit(v);
     // Without a cycle of its own it is before switch allocation of this cycle, which is not to run twice.
     const Ticks next = std::max(in.ready, port.input_busy);
     if (next > t) wake(next);
@@ -578,7 +578,7 @@ void Router::start_head(uint32_t p, uint32_t v) {
   in.eligible = in.ready + config_.pipeline.vc_alloc * cycle_;
   Port& port = ports_[p];
   if (port.va_mask == 0) va_ports_.insert(p);
-  port.va_mask |= 1u << v;
+  port.va_mask |= vc_bit(v);
 }
 
 // How many of `wanted` flits, one every `stride` from `t`, go without a break: each must have come a
@@ -711,14 +711,14 @@ void Router::send(uint32_t p, uint32_t v, Ticks t) {
       }
     }
     out.owner = kFree;
-    out_port.owned &= ~(1u << in.out_vc);
+    out_port.owned &= ~vc_bit(in.out_vc);
     const Ticks free_at = stride < cycle_ ? edges_.before(last) + cycle_ : done;
     out.free_at = free_at;
     out_port.all_free = std::max(out_port.all_free, free_at);
     out.draining = config_.release_on_credit;
     in.packet = fabric::kNoPacket;
     in.free_at = free_at;
-    port.sa_mask &= ~(1u << v);
+    port.sa_mask &= ~vc_bit(v);
     if (port.sa_mask == 0) sa_ports_.erase(p);
     ++openings_;
     if (eager_) wake(out.free_at);
@@ -747,8 +747,8 @@ void Router::send(uint32_t p, uint32_t v, Ticks t) {
   links_[p].send(credit);
 }
 
-uint32_t Router::vc_mask(uint32_t virtual_network) const {
-  return low_bits(config_.vcs) << (virtual_network * config_.vcs);
+VcMask Router::vc_mask(uint32_t virtual_network) const {
+  return low_vcs(config_.vcs) << (virtual_network * config_.vcs);
 }
 
 bool Router::certain_route(const RouteQuery& query, RouteCandidate& route) {

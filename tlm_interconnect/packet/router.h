@@ -137,7 +137,7 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   struct Waiting {
     fabric::PacketRef packet = fabric::kNoPacket;  ///< none: the VC is empty
     uint32_t port = 0;                             ///< output it wants
-    uint32_t vc_mask = 0;                          ///< VCs it may take there
+    VcMask vc_mask = 0;                            ///< VCs it may take there
     bool holds_vc = false;                         ///< it has `vc` and waits for credits or flits
     uint32_t vc = 0;
     uint32_t sent = 0;  ///< flits sent on already
@@ -194,7 +194,7 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   // -- used by PacketTrains
   void set_trains(PacketTrains* trains) { trains_ = trains; }
   /// VCs of a virtual network at any port.
-  uint32_t vc_mask(uint32_t virtual_network) const;
+  VcMask vc_mask(uint32_t virtual_network) const;
   /// Where a packet goes, if that depends on nothing but the query.
   bool certain_route(const RouteQuery& query, RouteCandidate& route);
   /// Flits that leave by an output may come damaged and be sent again.
@@ -249,6 +249,7 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
     Ticks eligible = 0;                            ///< the head could go if it were alone
     Ticks closed_until = 0;                        ///< adaptive: no output can be taken before that ..
     uint64_t closed_since = 0;                     ///< .. unless `openings_` has grown beyond this
+    VcMask out_mask = 0;                           ///< of the output, that the packet may take
     fabric::PacketRef packet = fabric::kNoPacket;  ///< at the front
     fabric::PacketRef last_packet = fabric::kNoPacket;  ///< newest announced
     uint32_t last_next = 0;                             ///< its next flit to be announced; 0: complete
@@ -257,7 +258,6 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
     uint32_t pending = 0;
     uint32_t out_port = 0;
     uint32_t out_vc = 0;
-    uint32_t out_mask = 0;
     uint32_t virtual_network = 0;
     uint32_t late = 0;  ///< packets that had not come entirely when their turn came, modulo 2^32
     bool routed = false;
@@ -287,9 +287,9 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
     double flit_error = 0;
     Ticks replay = 0;
     uint64_t retries = 0;
-    uint32_t va_mask = 0;     ///< input VCs that wait for an output VC
-    uint32_t sa_mask = 0;     ///< input VCs that have one
-    uint32_t held_mask = 0;   ///< input VCs whose burst may go on without arbitration
+    VcMask va_mask = 0;       ///< input VCs that wait for an output VC
+    VcMask sa_mask = 0;       ///< input VCs that have one
+    VcMask held_mask = 0;     ///< input VCs whose burst may go on without arbitration
     uint32_t vc_pointer = 0;  ///< round-robin among the VCs of this input
     uint64_t flits = 0;
     uint64_t flits_before = 0;  ///< of these before the network was last restarted
@@ -305,7 +305,7 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
     uint32_t xoff = 0;
     uint32_t xon = 0;
     bool aside = false;  ///< a train is on this input
-    uint32_t owned = 0;  ///< output VCs that have an owner
+    VcMask owned = 0;    ///< output VCs that have an owner
     Ticks all_free = 0;  ///< at no time before this are all others free; the last OutputVc::free_at
   };
 
@@ -335,7 +335,7 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   /// The flit (counted from the first that left by this output) comes damaged and is sent again.
   bool damaged(uint32_t output, uint64_t flit) const;
   void allocate_switch(Ticks t);
-  void allocate_switch(Ticks t, uint32_t vcs);
+  void allocate_switch(Ticks t, VcMask vcs);
   void allocate_vcs(Ticks t);
 
   void head_announced(uint32_t port, uint32_t vc, fabric::PacketRef packet);
@@ -379,9 +379,9 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   void pause(uint32_t input, uint32_t network, bool on, Ticks t);
   Ticks next_level(uint32_t input) const;
   uint32_t arrived_run(const InputVc& input, Ticks t, uint32_t wanted, Ticks stride) const;
-  uint32_t free_vcs(uint32_t port, uint32_t mask, Ticks t, Ticks& soonest);
-  uint32_t with_bubble(const InputVc& input, uint32_t free, Ticks t, Ticks& soonest);
-  uint32_t free_credits(uint32_t port, uint32_t vc_mask) override;
+  VcMask free_vcs(uint32_t port, VcMask mask, Ticks t, Ticks& soonest);
+  VcMask with_bubble(const InputVc& input, VcMask free, Ticks t, Ticks& soonest);
+  uint32_t free_credits(uint32_t port, VcMask vc_mask) override;
   Ticks on_cycle(Ticks t) const { return aligned_ ? t : edges_.from(t); }
 
   const PacketConfig config_;
@@ -426,7 +426,7 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   /// Where routes depend on the destination alone: those asked for so far, by virtual network and
   /// destination.
   struct Way {
-    uint32_t vc_mask = 0;  ///< 0: not known yet
+    VcMask vc_mask = 0;  ///< 0: not known yet
     uint32_t port = 0;
   };
   std::vector<Way> ways_;

@@ -36,8 +36,8 @@ void Router::tell_cycle(Ticks t) {
     const Port& port = ports_[p];
     auto state = RouterProbes::State::idle;
     uint32_t destination = 0;
-    for (uint32_t m = port.va_mask | port.sa_mask; m != 0; m &= m - 1) {
-      const auto v = static_cast<uint32_t>(__builtin_ctz(m));
+    for (VcMask m = port.va_mask | port.sa_mask; m != 0; m &= m - 1) {
+      const uint32_t v = lowest_vc(m);
       const InputVc& in = inputs_[p * vcs_ + v];
       const auto own = ((port.sa_mask >> v) & 1) == 0 ? RouterProbes::State::vc_allocation
                        : in.sent == 0                 ? RouterProbes::State::switch_allocation

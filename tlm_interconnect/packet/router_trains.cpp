@@ -238,12 +238,20 @@ void Router::grow(uint32_t input, uint32_t output, uint32_t v, uint64_t packets)
   wanted_[output] += n;
 }
 
+/// A mask and a number of up to 32 bits, in one word where the mask has no more.
+static void write_mask(StateRecord& state, uint32_t vcs, VcMask mask, uint32_t number) {
+  if (vcs <= 32) return state.number(mask << 32 | number);
+  state.number(mask);
+  state.number(number);
+}
+
 void Router::write_state(uint32_t input, uint32_t output, StateRecord& state) {
   const Port& in_port = ports_[input];
   state.deadline(decided_);
   state.deadline(in_port.input_busy);
-  state.number((uint64_t{in_port.va_mask} << 32) | in_port.sa_mask);
-  state.number((uint64_t{in_port.held_mask} << 32) | in_port.vc_pointer);
+  write_mask(state, vcs_, in_port.va_mask, static_cast<uint32_t>(in_port.sa_mask));
+  if (vcs_ > 32) state.number(in_port.sa_mask);
+  write_mask(state, vcs_, in_port.held_mask, in_port.vc_pointer);
   // A held burst looks back at it for a cycle.
   state.deadline(ports_[output].output_busy + 2 * cycle_);
   state.number(switch_allocator_->memory(input, output));
@@ -264,8 +272,8 @@ void Router::write_state(uint32_t input, uint32_t output, StateRecord& state) {
       state.packet(in.packet);
       state.number((uint64_t{in.packet_flits} << 32) | in.sent);
       state.number((uint64_t{in.out_port} << 32) | in.out_vc);
-      state.number((uint64_t{in.out_mask} << 32) | (in.virtual_network << 2) | (in.routed ? 2u : 0u) |
-                   (in.bubble ? 1u : 0u));
+      write_mask(state, vcs_, in.out_mask,
+                 (in.virtual_network << 2) | (in.routed ? 2u : 0u) | (in.bubble ? 1u : 0u));
     }
     OutputVc& out = outputs_[output * vcs_ + v];
     out.credit.write(state);
@@ -330,7 +338,7 @@ void Router::shift(uint32_t input, uint32_t output, const TrainLoad& load) {
 }
 
 void Router::begin_replay(uint32_t input, Ticks from) {
-  const auto alone = [&](uint32_t mask) {
+  const auto alone = [&](VcMask mask) {
     PortSet set(ports());
     if (mask != 0) set.insert(input);
     return set;

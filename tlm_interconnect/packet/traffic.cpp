@@ -249,8 +249,8 @@ uint32_t hops_between(const PacketTopology& topology, const PacketConfig& networ
         if (out.peer == destination) return s.hops;
         continue;
       }
-      const uint32_t vc = static_cast<uint32_t>(__builtin_ctz(c.vc_mask));
-      bool& known = seen[{out.peer, out.peer_port * 32 + vc}];
+      const uint32_t vc = lowest_vc(c.vc_mask);
+      bool& known = seen[{out.peer, out.peer_port * kMostVcs + vc}];
       if (known) continue;
       known = true;
       queue.push_back({out.peer, out.peer_port, vc, s.hops + 1});

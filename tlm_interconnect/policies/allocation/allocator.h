@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "tlm_interconnect/packet/packet_config.h"
 #include "tlm_interconnect/packet/port_set.h"
 
 namespace weft::packet {
@@ -71,7 +72,7 @@ class SwitchAllocator {
 struct VcRequest {
   uint32_t input;
   uint32_t port;
-  uint32_t mask;
+  VcMask mask;
   uint32_t granted;  ///< answer: the VC, or kNoVc
 };
 constexpr uint32_t kNoVc = ~0u;

@@ -8,16 +8,16 @@ namespace weft::packet {
 IslipVcAllocator::IslipVcAllocator(uint32_t ports, uint32_t vcs)
     : vcs_(vcs), size_(ports * vcs), grant_pointer_(size_, 0), accept_pointer_(size_, 0) {}
 
-void IslipVcAllocator::take(VcRequest& request, uint32_t granted_mask) {
+void IslipVcAllocator::take(VcRequest& request, VcMask granted_mask) {
   // The accept pointer runs over all output VCs of the router; within one port that is a rotation of its VCs.
   const uint32_t base = request.port * vcs_;
   const uint32_t pointer = accept_pointer_[request.input];
-  uint32_t from = granted_mask;
+  VcMask from = granted_mask;
   if (pointer > base && pointer < base + vcs_) {
-    const uint32_t upper = granted_mask & (~0u << (pointer - base));
+    const VcMask upper = granted_mask & (~VcMask{0} << (pointer - base));
     if (upper != 0) from = upper;
   }
-  const uint32_t vc = static_cast<uint32_t>(__builtin_ctz(from));
+  const uint32_t vc = lowest_vc(from);
   const uint32_t output = base + vc;
   request.granted = vc;
   accept_pointer_[request.input] = output + 1 == size_ ? 0 : output + 1;
@@ -34,7 +34,7 @@ void IslipVcAllocator::allocate(std::vector<VcRequest>& requests) {
   for (uint32_t i = 0; i < n; ++i) {
     // Decide each port once, at its first request.
     const uint32_t port = requests[i].port;
-    uint32_t wanted = 0;
+    VcMask wanted = 0;
     bool first = true;
     for (uint32_t j = 0; j < i && first; ++j) first = requests[j].port != port;
     if (!first) continue;
@@ -42,7 +42,7 @@ void IslipVcAllocator::allocate(std::vector<VcRequest>& requests) {
       if (requests[j].port == port) wanted |= requests[j].mask;
     }
     for (; wanted != 0; wanted &= wanted - 1) {
-      const uint32_t vc = static_cast<uint32_t>(__builtin_ctz(wanted));
+      const uint32_t vc = lowest_vc(wanted);
       const uint32_t pointer = grant_pointer_[port * vcs_ + vc];
       uint32_t winner = kNoVc;
       uint32_t best = ~0u;
@@ -55,7 +55,7 @@ void IslipVcAllocator::allocate(std::vector<VcRequest>& requests) {
           winner = j;
         }
       }
-      granted_[winner] |= 1u << vc;
+      granted_[winner] |= vc_bit(vc);
     }
   }
   for (uint32_t i = 0; i < n; ++i) {

@@ -20,13 +20,13 @@ class IslipVcAllocator final : public VcAllocator {
   }
 
  private:
-  void take(VcRequest& request, uint32_t granted_mask);
+  void take(VcRequest& request, VcMask granted_mask);
 
   uint32_t vcs_;
   uint32_t size_;                         ///< ports x VCs
   std::vector<uint32_t> grant_pointer_;   ///< per output VC: an input VC
   std::vector<uint32_t> accept_pointer_;  ///< per input VC: an output VC
-  std::vector<uint32_t> granted_;         ///< scratch: per request, the VCs that granted it
+  std::vector<VcMask> granted_;           ///< scratch: per request, the VCs that granted it
 };
 
 }  // namespace weft::packet

@@ -88,7 +88,7 @@ void DimensionOrder::along(const RouteQuery& query, const TopologyRouter& router
   const uint32_t here = coordinates_[router.rank * n + d];
   const uint32_t there = coordinates_[query.destination * n + d];
   const Shape& shape = topology_.dimensions[d].shape;
-  const uint32_t all = layout_.all(query.virtual_network);
+  const VcMask all = layout_.all(query.virtual_network);
   if (!shape.wraps()) {
     candidates.push_back({topology_.port_of(router, d, shape.link_to(here, there)), all, false});
     return;

@@ -37,8 +37,8 @@ MinimalAdaptive::MinimalAdaptive(const PacketTopology& topology, const PacketCon
 void MinimalAdaptive::route(const RouteQuery& query, std::vector<RouteCandidate>& candidates) const {
   const TopologyRouter& router = topology_.routers[query.router];
   const uint32_t base = query.virtual_network * vcs_;
-  const uint32_t all = (vcs_ >= 32 ? ~0u : (1u << vcs_) - 1) << base;
-  const uint32_t escape_all = ((1u << escape_vcs_) - 1) << base;
+  const VcMask all = low_vcs(vcs_) << base;
+  const VcMask escape_all = low_vcs(escape_vcs_) << base;
   if (router.rank == query.destination) {
     candidates.push_back({topology_.ejection(router.rank, query.in_port), all, false});
     return;
@@ -55,7 +55,7 @@ void MinimalAdaptive::route(const RouteQuery& query, std::vector<RouteCandidate>
     if (!shape.joins_neighbours()) {
       const uint32_t port = topology_.port_of(router, d, shape.link_to(here, there));
       if (!in_escape) candidates.push_back({port, all & ~escape_all, false});
-      if (!escape_set) escape = {port, 1u << base, true};
+      if (!escape_set) escape = {port, vc_bit(base), true};
       escape_set = true;
       continue;
     }
@@ -87,7 +87,7 @@ void MinimalAdaptive::route(const RouteQuery& query, std::vector<RouteCandidate>
                ? 0
                : ring_class(RingClasses::dateline, shape.size(), here, there, positive, !straight, in_vc);
     }
-    escape = {positive ? up : down, 1u << (base + vc), true};
+    escape = {positive ? up : down, vc_bit(base + vc), true};
   }
   candidates.push_back(escape);
 }

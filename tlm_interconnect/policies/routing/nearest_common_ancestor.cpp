@@ -25,7 +25,7 @@ void NearestCommonAncestor::route(const RouteQuery& query, std::vector<RouteCand
   const uint32_t below = branch_[router.level] * k;  // leaves below this router
   // A subtree of this level has below / k routers; all of them see the same leaves.
   const uint32_t first = router.position / branch_[router.level] * below;
-  const uint32_t all = layout_.all(query.virtual_network);
+  const VcMask all = layout_.all(query.virtual_network);
   if (query.destination >= first && query.destination < first + below) {
     candidates.push_back({(query.destination - first) / branch_[router.level], all, false});
     return;

@@ -31,7 +31,7 @@ struct RouteQuery {
 
 struct RouteCandidate {
   uint32_t port;
-  uint32_t vc_mask;
+  VcMask vc_mask;
   bool escape;          ///< to be taken only when no candidate without this mark has a free VC
   bool bubble = false;  ///< enters a ring: only where room for one more packet is left
 };
@@ -42,13 +42,13 @@ class VcLayout {
   VcLayout(uint32_t vcs, uint32_t virtual_networks, uint32_t classes)
       : vcs_(vcs), virtual_networks_(virtual_networks), classes_(classes) {}
 
-  uint32_t all(uint32_t virtual_network) const { return low_bits(vcs_) << (virtual_network * vcs_); }
+  VcMask all(uint32_t virtual_network) const { return low_vcs(vcs_) << (virtual_network * vcs_); }
   /// VCs of one class: equal shares, the last class takes what is over.
-  uint32_t of_class(uint32_t virtual_network, uint32_t vc_class) const {
+  VcMask of_class(uint32_t virtual_network, uint32_t vc_class) const {
     const uint32_t share = vcs_ / classes_;
     const uint32_t first = vc_class * share;
     const uint32_t count = vc_class + 1 == classes_ ? vcs_ - first : share;
-    return low_bits(count) << (virtual_network * vcs_ + first);
+    return low_vcs(count) << (virtual_network * vcs_ + first);
   }
   uint32_t class_of(uint32_t vc) const {
     const uint32_t c = vc % vcs_ / (vcs_ / classes_);

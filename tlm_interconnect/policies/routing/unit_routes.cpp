@@ -20,7 +20,7 @@ void UnitRoutes::route(const RouteQuery& query, std::vector<RouteCandidate>& can
     return;
   }
   // Any VC: nothing behind the switch holds a contribution up, whatever class it came in.
-  const uint32_t all = layout_.all(query.virtual_network);
+  const VcMask all = layout_.all(query.virtual_network);
   const TopologyRouter& router = topology_.routers[query.router];
   const uint32_t at = topology_.units[query.destination - ranks_];
   if (query.router == at) {

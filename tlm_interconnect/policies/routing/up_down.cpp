@@ -71,7 +71,7 @@ UpDown::UpDown(const PacketTopology& topology, const PacketConfig& config)
 
 void UpDown::route(const RouteQuery& query, std::vector<RouteCandidate>& candidates) const {
   const NiAttachment& to = topology_.nis[query.destination];
-  const uint32_t all = layout_.all(query.virtual_network);
+  const VcMask all = layout_.all(query.virtual_network);
   if (query.router == to.router) {
     candidates.push_back({topology_.ejection(query.destination, query.in_port), all, false});
     return;

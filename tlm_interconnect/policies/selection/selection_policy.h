@@ -20,7 +20,7 @@ namespace weft::packet {
 class OutputView {
  public:
   /// Credits of the VCs in `vc_mask` that no packet holds; 0 if all are held.
-  virtual uint32_t free_credits(uint32_t port, uint32_t vc_mask) = 0;
+  virtual uint32_t free_credits(uint32_t port, VcMask vc_mask) = 0;
 
  protected:
   ~OutputView() = default;
