@@ -4,6 +4,7 @@
 """`weft trace convert --from pytorch | flexflow`: known answers, real traces, bad input."""
 
 import argparse
+import gzip
 import json
 import os
 import pathlib
@@ -356,6 +357,14 @@ def longest(path):
     return max(below(n) for n in cost), sizes, sum(label != '' for label in cost)
 
 
+def packed():
+    """A file that gzip has packed: what to do."""
+    with gzip.open(FOLDER / 'packed.json.gz', 'wt', encoding='utf-8') as file:
+        file.write('{}')
+    done = convert('pytorch', 'packed.json.gz', '--out', 'bad', code=3)
+    check('packed by gzip' in done.stderr and 'gunzip packed.json.gz' in done.stderr, done.stderr)
+
+
 def flexflow():
     write('f.graph', graph(comp('node0', 0, 1.5), comm('node1', 0, 1, 1000000), comp('node2', 1, 2), comp('node3', 1, 0.25),
                            '  node0 -> node1;', '  node1 -> node2;', '  node0 -> node3;', '  node0 -> node3;'))
@@ -370,7 +379,20 @@ def flexflow():
     convert('flexflow', 'f.graph', '--time-unit', 'us', '--out', 'ff', '--name', 'u')
     time = time_of('ff/u', 2)['time_ns']
     check(time == 1500 + 1000 + 2000 + 250, f'{time} ns is not the known makespan in us')
+    # Other forms of the same graph: subgraphs that group, ports of boxes, a mark of UTF-8, edges before nodes.
+    other = ['  node0:f0 -> node1:f1:n [color=blue];', '  node1 -> node2', '  node0 -> node3, node0 -> node3;',
+             'subgraph cluster_a { label="device 0"; ' + comp('node0', 0, 1.5), '  { ' + comm('node1', 0, 1, 1000000) + ' } };',
+             'subgraph {' + comp('node2', 1, 2), '}', comp('node3', 1, 0.25)]
+    write('o.graph', '\ufeff/* made by hand */ strict ' + graph(*other))
+    done = convert('flexflow', 'o.graph', '--out', 'ff', '--name', 'o')
+    check(counts(done) == found, f'{counts(done)}, not {found}')
+    time = time_of('ff/o', 2)['time_ns']
+    check(time == 1500000 + 1000 + 2000000 + 250000, f'{time} ns is not the known makespan of the other form')
     bad = {
+        'subgraph_to': (graph(comp('node0', 0, 1), 'node0 -> {node1 node2};'), ('subgraph', 'line 2')),
+        'subgraph_from': (graph('subgraph a {' + comp('node0', 0, 1) + '} -> node0;'), ('subgraph', 'each pair')),
+        'subgraph_named': (graph(comp('node0', 0, 1), 'node0 -> subgraph a {node1};'), ('subgraph', 'each pair')),
+        'subgraph_open': (graph('subgraph a {', comp('node0', 0, 1)), ('cut',)),
         'edge': (graph(comp('node0', 0, 1), '  node0 -> node7;'), ('node7', 'line 2', 'no node')),
         'circle': (graph(comp('node0', 0, 1), comp('node1', 0, 1), 'node0 -> node1;', 'node1 -> node0;'), ('circle', 'node0')),
         'twice': (graph(comp('node0', 0, 1), comp('node0', 0, 1)), ('node0', 'line 2')),
@@ -419,7 +441,7 @@ def main():
     data = pathlib.Path(options.data).resolve()
     with tempfile.TemporaryDirectory() as folder:
         FOLDER = pathlib.Path(folder)
-        for test in (flexflow, pytorch_known, pytorch_groups, pytorch_iterations, pytorch_waits_of_groups,
+        for test in (flexflow, packed, pytorch_known, pytorch_groups, pytorch_iterations, pytorch_waits_of_groups,
                      pytorch_odd_events, pytorch_bad):
             test()
             print(f'{test.__name__}: passed')

@@ -41,6 +41,7 @@ class Reader {
   }
 
   FlexFlowGraph read() {
+    if (at("\xEF\xBB\xBF")) at_ += 3;  // how some editors mark UTF-8
     skip();
     if (word() == "strict") skip();
     if (last_ != "digraph" && word() != "digraph")
@@ -50,18 +51,7 @@ class Reader {
     skip();
     if (!at('{')) fail(line_, "`{` must follow `digraph NAME`");
     ++at_;
-    for (;;) {
-      skip();
-      if (at_ == text_.size())
-        fail(line_, "the file ends within the graph: its closing `}` is missing; the file was cut");
-      if (at('}')) break;
-      if (at(';')) {
-        ++at_;
-        continue;
-      }
-      statement();
-    }
-    ++at_;
+    statements();
     skip();
     if (at_ != text_.size()) fail(line_, "there is text behind the graph's closing `}`");
     connect();
@@ -131,17 +121,55 @@ class Reader {
     return value;
   }
 
+  /// Up to the graph's closing brace. Subgraphs only group: their nodes and edges are the graph's.
+  void statements() {
+    for (uint64_t open = 1; open != 0;) {
+      skip();
+      if (at_ == text_.size())
+        fail(line_, "the file ends within the graph: its closing `}` is missing; the file was cut");
+      if (at('}') || at('{')) {
+        open = at('{') ? open + 1 : open - 1;
+        const bool closed = at('}');
+        ++at_;
+        skip();
+        if (closed && open != 0 && at("->")) no_edges_of_subgraphs();
+      } else if (at(';') || at(',')) {
+        ++at_;
+      } else {
+        statement();
+      }
+    }
+  }
+  [[noreturn]] void no_edges_of_subgraphs() const {
+    fail(line_, "an edge of a subgraph stands for many edges; write one for each pair of nodes");
+  }
+
+  /// An end of an edge, whose place on the node's box (`node1:f0:n`) says nothing.
+  std::string end_of_edge() {
+    skip();
+    if (at('{')) no_edges_of_subgraphs();
+    std::string id = name();
+    for (skip(); at(':'); skip()) {
+      ++at_;
+      name();
+    }
+    return id;
+  }
+
   void statement() {
     const uint64_t line = line_;
-    std::string id = name();
-    skip();
+    std::string id = end_of_edge();
+    if (id == "subgraph") {
+      if (!at('{')) name();
+      return;  // its brace comes next
+    }
     if (at("->")) {
       while (at("->")) {
         at_ += 2;
-        std::string to = name();
+        std::string to = end_of_edge();
+        if (to == "subgraph") no_edges_of_subgraphs();
         edges_.push_back({id, to, line});
         id = std::move(to);
-        skip();
       }
       if (at('[')) attributes();
       return;

@@ -32,6 +32,9 @@ std::string plain(const std::string& name) {
 
 Json read_json(const std::string& path, const char* what) {
   const std::string content = read_input(path, kJsonInput);
+  if (content.compare(0, 2, "\x1F\x8B") == 0)
+    throw UserError(ExitCode::trace,
+                    fmt::format("{}: this file is packed by gzip; unpack it first: gunzip {}", path, path));
   try {
     // Depth is bounded by hand: the parser itself would recurse only when the value is destroyed.
     int depth = 0;
