@@ -202,7 +202,8 @@ class Emulation {
     const bool stopped = interrupted();
     accept_stop();
     if (stopped) outcome = {interruption_code(), interruption_text()};
-    return conclude(folder, job, classes, capture.get(), outcome, machine().totals().activations);
+    return conclude(folder, job, classes, capture.get(), outcome,
+                    idle_ != nullptr ? idle_->activations() : machine_->totals().activations);
   }
 
  private:

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "workload/collectives/traffic_estimate.h"
+#include "workload/graph/folding.h"
 
 namespace weft::emulation {
 namespace {
@@ -43,10 +44,35 @@ IdleTimes::IdleTimes(const Config& config, const std::vector<uint32_t>& real, bo
   options.causes = &log_;
   if (folded) options.mirrored = {real.front()};
   machine_ = new Machine("idle", config, *this, options);
+  runs_ = machine_;
+  if (folded || real.size() != 1 || !graph::folding_refusal(config).empty()) return;
+  options.mirrored = real;
+  one_ = new Machine("idle_one", config, *this, options);
 }
 
 IdleTimes::~IdleTimes() {
   machine_->detach();
+  if (one_ != nullptr) one_->detach();
+}
+
+uint64_t IdleTimes::activations() const {
+  return machine_->totals().activations + (one_ != nullptr ? one_->totals().activations : 0);
+}
+
+/// All members do alike, to the last tie: what one of them sees is what each sees.
+bool IdleTimes::told_by_one(const collectives::CollectivePlan& plan) const {
+  return one_ != nullptr && plan.member_index(real_.front()) != ~0u && plan.asymmetry(config_).empty() &&
+         plan.ties(config_).empty();
+}
+
+/// The next simulation is on this machine.
+void IdleTimes::restart(Machine* machine) {
+  runs_ = machine;
+  ++measured_;
+  if (std::find(used_.begin(), used_.end(), machine) == used_.end())
+    used_.push_back(machine);
+  else
+    machine->restart();
 }
 
 void IdleTimes::check(const collectives::CollectivePlan& plan) const {
@@ -66,7 +92,7 @@ void IdleTimes::check(const collectives::CollectivePlan& plan) const {
 
 /// `rescue`: also what waits for slots, when nothing moves any more.
 void IdleTimes::drain(bool rescue) {
-  while (sc_core::sc_pending_activity() || (rescue && machine_->rescue())) {
+  while (sc_core::sc_pending_activity() || (rescue && runs_->rescue())) {
     if (!sc_core::sc_pending_activity_at_current_time()) advance_(sc_core::sc_time_to_pending_activity());
     do {
       advance_(sc_core::SC_ZERO_TIME);
@@ -82,8 +108,7 @@ void IdleTimes::prepare(const collectives::CollectivePlan& plan, OperationTimes&
 void IdleTimes::begin(const collectives::CollectivePlan& plan, OperationTimes& times) {
   prepare(plan, times);
   times_ = {&times};
-  ends_.assign(folded_ || source_ != nullptr ? 0 : machine_->npus(), 0);
-  if (measured_++ > 0) machine_->restart();
+  ends_.assign(runs_->folded() || source_ != nullptr ? 0 : machine_->npus(), 0);
 }
 
 void IdleTimes::end(const collectives::CollectivePlan& plan, OperationTimes& times) {
@@ -93,7 +118,7 @@ void IdleTimes::end(const collectives::CollectivePlan& plan, OperationTimes& tim
     throw UserError(ExitCode::stall,
                     fmt::format("{} of {} B over {} ranks does not finish on an idle machine:\n{}",
                                 to_string(plan.request().op), plan.request().bytes, plan.members(),
-                                machine_->explain_stall()));
+                                runs_->explain_stall()));
   sort_arrivals(times);
 }
 
@@ -117,12 +142,12 @@ OperationTimes IdleTimes::run(const std::shared_ptr<const collectives::Collectiv
   begin(*plan, times);
   joined_ = false;
   left_ = static_cast<uint32_t>(first.size() + late.size());
-  const uint32_t stream = first_stream_ = machine_->take_streams(1);
-  for (const uint32_t rank : first) machine_->nmu(rank).start_collective(stream, plan);
+  const uint32_t stream = first_stream_ = runs_->take_streams(1);
+  for (const uint32_t rank : first) runs_->nmu(rank).start_collective(stream, plan);
   run_for(gap);
   joined_ = true;
   origin_ = sc_core::sc_time_stamp().value();
-  for (const uint32_t rank : late) machine_->nmu(rank).start_collective(stream, plan);
+  for (const uint32_t rank : late) runs_->nmu(rank).start_collective(stream, plan);
   end(*plan, times);
   return times;
 }
@@ -141,6 +166,7 @@ const IdleTimes::Exact* IdleTimes::exactly(const std::shared_ptr<const collectiv
   if (known != exact_.end()) return &known->second;
   if (exact_.size() >= kMostExact) exact_.clear();
   OperationTimes times;
+  restart(machine_);
   begin(*plan, times);
   joined_ = true;
   origin_ = sc_core::sc_time_stamp().value();
@@ -221,7 +247,7 @@ std::shared_ptr<const IdleTimes::ChainTimes> IdleTimes::chain(const std::vector<
   }
   const auto known = chains_.find(key);
   if (known != chains_.end()) return known->second;
-  if (measured_++ > 0) machine_->restart();
+  restart(machine_);
   auto result = std::make_shared<ChainTimes>();
   result->times.resize(links.size());
   result->ends.assign(links.size(), kNever);
@@ -255,10 +281,13 @@ const OperationTimes& IdleTimes::together(const std::shared_ptr<const collective
   if (known != times_of_.end()) return known->second;
   check(*plan);
   plans_[plan.get()] = plan;
+  const bool by_one = told_by_one(*plan);
   std::vector<uint32_t> members =
-      folded_ ? std::vector<uint32_t>{real_.front()} : members_of(*plan, machine_->npus());
+      folded_ || by_one ? std::vector<uint32_t>{real_.front()} : members_of(*plan, machine_->npus());
+  restart(by_one ? one_ : machine_);
   OperationTimes times = run(plan, {}, members, 0);
   length_[plan.get()] = sc_core::sc_time_stamp().value() - origin_;
+  if (by_one && source_ == nullptr) ends_.assign(machine_->npus(), done_ - origin_);
   ends_of_[plan.get()] = ends_;
   if (source_ != nullptr)
     factor_[plan.get()] = source_->retime(*plan, std::max<Picoseconds>(1, done_ - origin_), times);
@@ -277,6 +306,7 @@ const OperationTimes& IdleTimes::after(const std::shared_ptr<const collectives::
   for (const uint32_t rank : members_of(*plan, machine_->npus()))
     if (!std::binary_search(late.begin(), late.end(), rank)) first.push_back(rank);
   if (first.empty()) return base;
+  restart(machine_);
   OperationTimes times = run(plan, first, late, 2 * length_.at(plan.get()) + 1000000);
   if (source_ != nullptr) scale(times, factor_.at(plan.get()));
   return times_of_[{plan.get(), name}] = std::move(times);
@@ -289,7 +319,7 @@ const MessageTimes& IdleTimes::message(uint32_t source, uint32_t destination, ui
     throw UserError(ExitCode::usage, fmt::format("{}: point-to-point messages of a machine of {} ranks need "
                                                  "`environment.detail: full`",
                                                  config_.file, machine_->npus()));
-  if (measured_++ > 0) machine_->restart();
+  restart(machine_);
   message_ = {};
   origin_ = sc_core::sc_time_stamp().value();
   machine_->nmu(source).send(NpuId{destination}, 0, 0, bytes);

@@ -45,6 +45,8 @@ class IdleTimes final : private NmuClient, private insight::ActivityListener {
   void use(std::unique_ptr<DelaySource> source) { source_ = std::move(source); }
 
   const Machine& machine() const { return *machine_; }
+  /// Module activations so far, of all its machines.
+  uint64_t activations() const;
   bool folded() const { return folded_; }
 
   /// All members join at once. Throws UserError(usage) for a plan that cannot be measured so.
@@ -82,8 +84,8 @@ class IdleTimes final : private NmuClient, private insight::ActivityListener {
   bool chains(const std::shared_ptr<const collectives::CollectivePlan>& plan);
   /// About how many it sends.
   double messages(const std::shared_ptr<const collectives::CollectivePlan>& plan);
-  /// By rank: ps from the joining of all members until each was done. Empty where that is not known: one rank
-  /// stands for all, or another source says the times.
+  /// By rank: ps from the joining of all members until each was done. Those who do alike end together. Empty
+  /// where that is not known: one rank stands for all, or another source says the times.
   const std::vector<Picoseconds>& ends(const std::shared_ptr<const collectives::CollectivePlan>& plan) {
     together(plan);
     return ends_of_[plan.get()];
@@ -95,6 +97,8 @@ class IdleTimes final : private NmuClient, private insight::ActivityListener {
  private:
   OperationTimes run(const std::shared_ptr<const collectives::CollectivePlan>& plan,
                      const std::vector<uint32_t>& first, const std::vector<uint32_t>& late, Picoseconds gap);
+  void restart(Machine* machine);
+  bool told_by_one(const collectives::CollectivePlan& plan) const;
   void begin(const collectives::CollectivePlan& plan, OperationTimes& times);
   void end(const collectives::CollectivePlan& plan, OperationTimes& times);
   void run_for(Picoseconds time);
@@ -128,6 +132,11 @@ class IdleTimes final : private NmuClient, private insight::ActivityListener {
   AdvanceKernel advance_;
   insight::CausalLog log_{0};
   Machine* machine_;  ///< it stays until the process ends: taking modules out of SystemC's registries is slow
+  /// .. and one of the real rank alone, which tells of symmetric collectives at the cost of its own messages.
+  /// Null: there are several real ranks, or the machine does not fold.
+  Machine* one_ = nullptr;
+  Machine* runs_;  ///< of the two, the one that simulates
+  std::vector<const Machine*> used_;
   uint64_t measured_ = 0;
   // Of the simulation that runs:
   std::vector<OperationTimes*> times_;  ///< by stream, from `first_stream_` on

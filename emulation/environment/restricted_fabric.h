@@ -41,6 +41,8 @@ class RestrictedFabric final : public Fabric {
   void join(uint32_t operation, uint32_t rank) override;
   void send(uint32_t message, uint32_t source, uint32_t destination, uint64_t bytes) override;
   std::string explain_stall() const override { return {}; }
+  /// Events so far: the real ranks' arrivals and wake-ups.
+  uint64_t events() const { return order_; }
 
  private:
   class Port;

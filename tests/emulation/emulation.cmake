@@ -29,6 +29,11 @@ weft_add_sc_test(emulation_restricted
   LINKS weft::emulation weft::sc_models
   TIMEOUT 300
   LABELS unit)
+weft_add_sc_test(emulation_cost
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/cost_test.cpp
+  LINKS weft::emulation weft::sc_models
+  TIMEOUT 300
+  LABELS unit)
 weft_add_test(emulation_protocol
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/protocol_test.cpp
   LINKS weft::weft_comm_static

@@ -38,8 +38,10 @@ struct ScriptedJob {
   std::map<uint32_t, std::vector<Step>> steps;  ///< by real rank
 };
 
-/// Local times at which each rank's waits ended, rank by rank; then its end.
-inline std::vector<Picoseconds> run_job(const ScriptedJob& job, bool full, bool folded = false) {
+/// Local times at which each rank's waits ended, rank by rank; then its end. `events`: of a
+/// restricted fabric and of the machines that it measures.
+inline std::vector<Picoseconds> run_job(const ScriptedJob& job, bool full, bool folded = false,
+                                        uint64_t* events = nullptr) {
   sc_core::sc_set_time_resolution(1, sc_core::SC_PS);
   sc_core::sc_report_handler::set_actions(sc_core::SC_ID_NO_SC_START_ACTIVITY_, sc_core::SC_DO_NOTHING);
   auto* config = new Config(parse_config(job.yaml, ""));
@@ -134,6 +136,8 @@ inline std::vector<Picoseconds> run_job(const ScriptedJob& job, bool full, bool 
     }
     emulated.advance();
   }
+  if (events != nullptr)
+    *events = static_cast<emulation::RestrictedFabric&>(*fabric).events() + idle->activations();
   std::vector<Picoseconds> all;
   for (const auto& [rank, list] : ends) all.insert(all.end(), list.begin(), list.end());
   return all;
