@@ -20,8 +20,7 @@ bool CollectiveChain::add(const std::shared_ptr<RunningCollective>& collective, 
   if (idle) collectives_.clear();
   if (!idle_.chains(collective->start.plan) ||
       (!idle && (!alone || !makes_room(idle_.messages(collective->start.plan), now)))) {
-    collectives_.clear();
-    stale_ = false;
+    drop();
     return false;
   }
   const bool chained = !collectives_.empty();
@@ -30,6 +29,14 @@ bool CollectiveChain::add(const std::shared_ptr<RunningCollective>& collective, 
   if (chained)
     for (const auto& member : collectives_) member->chained = true;
   return chained;
+}
+
+void CollectiveChain::drop() {
+  dropped_.clear();
+  for (const auto& collective : collectives_)
+    if (collective->chained && (stale_ || collective->last_end == kNever)) dropped_.push_back(collective);
+  collectives_.clear();
+  stale_ = false;
 }
 
 /// Forgets the oldest ones if need be, but none in which somebody still is.

@@ -11,6 +11,8 @@
 
 #include <deque>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "emulation/environment/idle_times.h"
 #include "emulation/environment/running_collective.h"
@@ -30,12 +32,17 @@ class CollectiveChain {
   /// Sets `exact`, `first` and `last_end` of all its collectives.
   void measure();
   const std::deque<std::shared_ptr<RunningCollective>>& collectives() const { return collectives_; }
+  /// Those that add() has taken out before all their members had joined: the chain does not tell their times
+  /// any more.
+  std::vector<std::shared_ptr<RunningCollective>> take_dropped() { return std::move(dropped_); }
 
  private:
   bool makes_room(double messages, Picoseconds now);
+  void drop();
 
   IdleTimes& idle_;
   std::deque<std::shared_ptr<RunningCollective>> collectives_;
+  std::vector<std::shared_ptr<RunningCollective>> dropped_;
   bool stale_ = false;
 };
 

@@ -128,6 +128,7 @@ void RestrictedFabric::make_groups(const std::shared_ptr<Operation>& shared, uin
     if (plan.member_index(rank) != ~0u) real_members.push_back(rank);
   const Picoseconds delay = operation.start.delay;
   const bool chained = chain_.add(shared, now_, ranks_.at(first).open == 0, operations_.size() == 1);
+  for (const std::shared_ptr<Operation>& dropped : chain_.take_dropped()) leave_chain(*dropped);
   operation.apart = delay != 0 || (!chained && real_members.size() > 1 &&
                                    std::any_of(real_members.begin(), real_members.end(),
                                                [this](uint32_t rank) { return followers_busy(rank); }));
@@ -222,6 +223,17 @@ void RestrictedFabric::measure_chain() {
   chain_.measure();
   for (const auto& operation : chain_.collectives())
     if (operations_.count(operation->number) != 0) schedule(operation->number, *operation, true);
+}
+
+/// Its times are its own from now on, as if it met no other collective.
+void RestrictedFabric::leave_chain(Operation& operation) {
+  operation.chained = false;
+  operation.exact = nullptr;
+  operation.keeps.reset();
+  if (operations_.count(operation.number) == 0) return;
+  measure_exactly(operation);
+  note_ends(operation);
+  schedule(operation.number, operation, true);
 }
 
 bool RestrictedFabric::all_at_once(const Operation& operation) const {

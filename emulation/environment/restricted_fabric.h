@@ -79,6 +79,7 @@ class RestrictedFabric final : public Fabric {
   void schedule(uint32_t stream, Operation& operation, bool again);
   void measure_exactly(Operation& operation);
   void measure_chain();
+  void leave_chain(Operation& operation);
   bool arrives(const Event& event);
   void engine_done(uint32_t rank, const collectives::CollectiveDone& done);
   void push(Event event);

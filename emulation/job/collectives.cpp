@@ -14,6 +14,7 @@
 #include "emulation/job/capture.h"
 #include "emulation/job/data.h"
 #include "emulation/job/job.h"
+#include "emulation/protocol/elements.h"
 
 namespace weft::emulation {
 namespace {
@@ -50,6 +51,9 @@ void check_values(const Coll& coll, uint32_t members) {
     throw ProtocolError("COLL with an operation, type or reduction that does not exist");
   if (coll.element_bytes == 0 || coll.element_bytes > 1u << 20)
     throw ProtocolError("COLL with elements of a size that cannot be");
+  if (coll.type != WEFT_BYTE && coll.element_bytes != bytes_of_type(coll.type))
+    throw ProtocolError(
+        fmt::format("COLL of {} with elements of {} bytes", kTypes[coll.type], coll.element_bytes));
   const bool rooted = has_root(coll.operation);
   if (rooted && (coll.root < 0 || static_cast<uint32_t>(coll.root) >= members))
     throw ProtocolError(fmt::format("COLL with root {} in a communicator of {} ranks", coll.root, members));
@@ -61,6 +65,8 @@ void check_values(const Coll& coll, uint32_t members) {
     for (const uint64_t count : *counts)
       if (count > uint64_t{1} << 50 || (sum += count) > uint64_t{1} << 50)
         throw ProtocolError("COLL with a count that cannot be");
+    if (sum > (uint64_t{1} << 60) / members / coll.element_bytes)
+      throw ProtocolError("COLL of more bytes than can be");
   }
   if (coll.count > uint64_t{1} << 50) throw ProtocolError("COLL with a count that cannot be");
   if (coll.count * coll.element_bytes > (uint64_t{1} << 60) / members)
@@ -209,7 +215,7 @@ void Job::apply_coll(uint32_t rank, const Call& call) {
   check_values(coll, comm.size);
   Rank& state = of(rank);
   const uint32_t me = comm.member(rank);
-  Request& request = state.requests[call.frame.head.request];
+  Request& request = new_request(rank, call);
   request.receive_offset = coll.receive_offset;
   request.room = ~uint64_t{0};
   request.row = report_.calls.size();
@@ -227,6 +233,11 @@ void Job::apply_coll(uint32_t rank, const Call& call) {
   totals.bytes += row.bytes;
   report_.calls.push_back(std::move(row));
 
+  constexpr uint64_t kMostBytes = uint64_t{1} << 48;  // times of more would not fit into 64 bits
+  if (std::max(contributed_bytes(coll, comm.size, me), received_bytes(coll, comm.size, me)) > kMostBytes)
+    throw ProtocolError("COLL of more bytes than can be");
+  if (coll.receive_offset != kNoBuffer)
+    state.memory.check(coll.receive_offset, received_bytes(coll, comm.size, me));
   Instance& instance = instance_of(rank, coll, comm);
   Contribution contribution;
   contribution.request = call.frame.head.request;

@@ -100,7 +100,8 @@ std::optional<Bytes> collective_result(const Coll& call, uint32_t members, uint3
       // Only the root knows unequal counts; another rank gives its own.
       const Coll* const given = call_of(root);
       if (given != nullptr && !given->counts.empty())
-        append_part(out, *part, offset_of(*given, me) * eb, count_of(*given, me) * eb);
+        append_part(out, *part, offset_of(*given, me) * eb,
+                    std::min<uint64_t>(count_of(*given, me) * eb, part->size()));
       else
         append_part(out, *part, call.count * me * eb, call.count * eb);
       return out;
@@ -135,6 +136,30 @@ uint64_t contributed_bytes(const Coll& call, uint32_t members, uint32_t me) {
       return static_cast<uint32_t>(call.root) == me ? all : 0;
     case WEFT_BROADCAST:
       return static_cast<uint32_t>(call.root) == me ? call.count * eb : 0;
+    case WEFT_BARRIER:
+      return 0;
+    default:
+      return call.count * eb;
+  }
+}
+
+uint64_t received_bytes(const Coll& call, uint32_t members, uint32_t me) {
+  const uint64_t eb = call.element_bytes;
+  const bool is_root = static_cast<uint32_t>(call.root) == me;
+  switch (call.operation) {
+    case WEFT_REDUCE:
+      return is_root ? call.count * eb : 0;
+    case WEFT_REDUCE_SCATTER:
+      return count_of(call, me) * eb;
+    case WEFT_GATHER:
+      if (!is_root) return 0;
+      [[fallthrough]];
+    case WEFT_ALL_GATHER:
+      return (call.counts.empty() ? call.count * members : total(call.counts)) * eb;
+    case WEFT_ALL_TO_ALL:
+      return (call.receive_counts.empty() ? call.count * members : total(call.receive_counts)) * eb;
+    case WEFT_SCATTER:
+      return is_root ? count_of(call, me) * eb : call.count * eb;
     case WEFT_BARRIER:
       return 0;
     default:

@@ -28,6 +28,9 @@ std::optional<std::vector<uint8_t>> collective_result(const Coll& call, uint32_t
 /// Bytes that member `me` contributes.
 uint64_t contributed_bytes(const Coll& call, uint32_t members, uint32_t me);
 
+/// Bytes that member `me` gets, as far as its own call says.
+uint64_t received_bytes(const Coll& call, uint32_t members, uint32_t me);
+
 /// CollectiveRequest::bytes of the operation, as Weft's plans take it.
 uint64_t plan_bytes(const Coll& call, uint32_t members);
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "emulation/client/weft_comm.h"
 #include "emulation/job/capture.h"
@@ -17,6 +18,7 @@ namespace weft::emulation {
 namespace {
 
 const char* const kMarkKinds[] = {"iteration", "region", "warm-up"};
+constexpr Picoseconds kLatest = Picoseconds{1} << 62;  ///< 53 days: later sums would not fit
 
 }  // namespace
 
@@ -76,6 +78,9 @@ void Job::take(uint32_t rank, const Frame& frame) {
   if (frame.head.t < 0 || (!settings_.wall && static_cast<Picoseconds>(frame.head.t) < state.time))
     throw wrong(fmt::format("{} at {} ps, and the rank was at {} ps before", to_string(type), frame.head.t,
                             state.time));
+  if (static_cast<Picoseconds>(frame.head.t) > kLatest)
+    throw wrong(
+        fmt::format("{} at {} ps, and a job ends before {} ps", to_string(type), frame.head.t, kLatest));
   const auto time = std::max(static_cast<Picoseconds>(frame.head.t), state.time);
   state.time = time;
   const bool flops = type == FrameType::compute && read_message<Compute>(frame).ps < 0;
@@ -205,13 +210,29 @@ void Job::apply(uint32_t rank, const Call& call) {
   }
 }
 
+/// Of a collective or message that begins.
+Job::Request& Job::new_request(uint32_t rank, const Call& call) {
+  const uint64_t number = call.frame.head.request;
+  const auto [request, fresh] = of(rank).requests.emplace(number, Request{});
+  if (!fresh)
+    throw ProtocolError(fmt::format("{} with the number of request {}, which is open",
+                                    to_string(call.frame.head.type), number));
+  return request->second;
+}
+
 void Job::apply_wait(uint32_t rank, const Call& call, bool test) {
   Rank& state = of(rank);
   const Wait wait = test ? static_cast<Wait>(read_message<Test>(call.frame)) : read_message<Wait>(call.frame);
-  for (const uint64_t request : wait.requests)
+  const std::string name = to_string(call.frame.head.type);
+  if (wait.how > static_cast<uint32_t>(WaitHow::some))
+    throw ProtocolError(fmt::format("{} of kind {}, which does not exist", name, wait.how));
+  std::set<uint64_t> seen;
+  for (const uint64_t request : wait.requests) {
     if (state.requests.count(request) == 0)
-      throw ProtocolError(fmt::format("{} for request {}, which does not exist, or is over",
-                                      to_string(call.frame.head.type), request));
+      throw ProtocolError(fmt::format("{} for request {}, which does not exist, or is over", name, request));
+    if (!seen.insert(request).second)
+      throw ProtocolError(fmt::format("{} for request {} twice", name, request));
+  }
   if (test) {
     const Picoseconds after = now_ + static_cast<Picoseconds>(settings_.welcome.poll_cost);
     answer(rank, call.frame.head.request, after, satisfied(state, wait));
@@ -318,10 +339,10 @@ void Job::apply_compute(uint32_t rank, const Call& call) {
   if (config_.npu.peak_flops > 0) time = std::max(time, graph::time_of(work.flops, config_.npu.peak_flops));
   if (config_.npu.memory_bandwidth > 0)
     time = std::max(time, graph::time_of(work.bytes, config_.npu.memory_bandwidth));
-  if (time == kNever || (work.flops != 0 && config_.npu.peak_flops <= 0 && config_.npu.memory_bandwidth <= 0))
+  if (time > kLatest || (work.flops != 0 && config_.npu.peak_flops <= 0 && config_.npu.memory_bandwidth <= 0))
     throw JobError({rank},
                    fmt::format("rank {} computes {} operations{}{}, and `npu.peak` of the machine does not "
-                               "say how long that takes",
+                               "say how long that takes, or it takes longer than a job can",
                                rank, work.flops, work.region.empty() ? "" : " in ", work.region));
   reply(rank, call.frame.head.request, now_ + time, Done{});
   run_on(rank, now_ + time);

@@ -114,6 +114,7 @@ class Job final : private FabricListener {
   Rank& of(uint32_t rank) { return ranks_.at(rank); }
   bool step(Picoseconds wall);
   void apply(uint32_t rank, const Call& call);
+  Request& new_request(uint32_t rank, const Call& call);
   void apply_wait(uint32_t rank, const Call& call, bool test);
   void apply_compute(uint32_t rank, const Call& call);
   void apply_mark(uint32_t rank, const Call& call);

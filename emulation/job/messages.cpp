@@ -50,9 +50,9 @@ void Job::apply_send(uint32_t rank, const Call& call) {
     throw JobError(
         {rank}, fmt::format("rank {} sends to rank {} (tag {}) of communicator {}, which has {} ranks", rank,
                             send.peer, send.tag, comm.id, comm.size));
-  if (send.bytes > uint64_t{1} << 50) throw ProtocolError("SEND of more bytes than can be");
+  if (send.bytes > uint64_t{1} << 48) throw ProtocolError("SEND of more bytes than can be");
   Rank& state = of(rank);
-  Request& request = state.requests[call.frame.head.request];
+  Request& request = new_request(rank, call);
   request.row = report_.calls.size();
   RankTotals& totals = report_.ranks[rank];
   CallRow row;
@@ -140,7 +140,7 @@ void Job::apply_recv(uint32_t rank, const Call& call) {
   if (!any && (recv.peer < 0 || static_cast<uint32_t>(recv.peer) >= comm.size))
     throw JobError({rank}, fmt::format("rank {} receives from rank {} of communicator {}, which has {} ranks",
                                        rank, recv.peer, comm.id, comm.size));
-  Request& request = of(rank).requests[call.frame.head.request];
+  Request& request = new_request(rank, call);
   request.receive_offset = recv.offset;
   request.room = recv.bytes;
   request.row = report_.calls.size();
@@ -312,7 +312,11 @@ void Job::deliver(uint32_t number) {
 
 void Job::apply_probe(uint32_t rank, const Call& call) {
   const auto probe = read_message<Probe>(call.frame);
-  communicator(rank, probe.comm, "a probe");
+  const Communicator& comm = communicator(rank, probe.comm, "a probe");
+  if (probe.peer != WEFT_ANY_SOURCE && (probe.peer < 0 || static_cast<uint32_t>(probe.peer) >= comm.size))
+    throw JobError(
+        {rank}, fmt::format("rank {} looks for a message from rank {} of communicator {}, which has {} ranks",
+                            rank, probe.peer, comm.id, comm.size));
   const Posted wanted{0, probe.comm, probe.peer, probe.tag, 0};
   const uint32_t there = find_arrived(rank, wanted);
   Done done;

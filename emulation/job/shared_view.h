@@ -25,6 +25,10 @@ class SharedView {
   const char* refusal() const;
   /// Throws ProtocolError for a place outside of the file.
   std::vector<uint8_t> read(uint64_t offset, uint64_t bytes);
+  /// Throws ProtocolError, too.
+  void check(uint64_t offset, uint64_t bytes) {
+    if (bytes != 0) at(offset, bytes);
+  }
   void write(uint64_t offset, const uint8_t* data, uint64_t bytes);
 
  private:

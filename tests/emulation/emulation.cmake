@@ -7,6 +7,10 @@ add_executable(emulation_training ${PROJECT_SOURCE_DIR}/examples/emulation/c/tra
 target_link_libraries(emulation_training PRIVATE weft::weft_comm)
 add_library(emulation_delay MODULE ${CMAKE_CURRENT_LIST_DIR}/programs/delay.c)
 target_include_directories(emulation_delay PRIVATE ${PROJECT_SOURCE_DIR}/emulation/environment)
+add_executable(emulation_fuzzed_rank ${CMAKE_CURRENT_LIST_DIR}/programs/fuzzed_rank.cpp
+               ${CMAKE_CURRENT_LIST_DIR}/drawn_session.cpp)
+target_link_libraries(emulation_fuzzed_rank PRIVATE weft::weft_comm_static weft_flags)
+target_include_directories(emulation_fuzzed_rank PRIVATE ${PROJECT_SOURCE_DIR})
 find_package(Python3 COMPONENTS Interpreter)
 if(Python3_FOUND)
   add_test(NAME emulation
@@ -18,11 +22,14 @@ if(Python3_FOUND)
   add_test(NAME emulation_frames
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/frames_test.py $<TARGET_FILE:weft>
             $<TARGET_FILE:emulation_pattern>)
+  add_test(NAME emulation_fuzzed
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/fuzzed_test.py $<TARGET_FILE:weft>
+            $<TARGET_FILE:emulation_fuzzed_rank>)
   # The picture in docs/guide/emulate.md shows what the programs give.
   add_test(NAME emulation_figure
     COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/bench/emulation/iteration.py $<TARGET_FILE:weft>
             $<TARGET_FILE:emulation_training> --check ${PROJECT_SOURCE_DIR}/docs/guide/emulated_iteration.svg)
-  set_tests_properties(emulation emulation_ends emulation_frames emulation_figure PROPERTIES LABELS cli TIMEOUT 300)
+  set_tests_properties(emulation emulation_ends emulation_frames emulation_fuzzed emulation_figure PROPERTIES LABELS cli TIMEOUT 300)
 endif()
 weft_add_sc_test(emulation_restricted
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/restricted_test.cpp
@@ -31,6 +38,11 @@ weft_add_sc_test(emulation_restricted
   LABELS unit)
 weft_add_sc_test(emulation_cost
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/cost_test.cpp
+  LINKS weft::emulation weft::sc_models
+  TIMEOUT 300
+  LABELS unit)
+weft_add_sc_test(emulation_sessions
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/sessions_test.cpp ${CMAKE_CURRENT_LIST_DIR}/drawn_session.cpp
   LINKS weft::emulation weft::sc_models
   TIMEOUT 300
   LABELS unit)

@@ -161,6 +161,49 @@ class Emulation(EmulatedJob):
                     wanted = count * ((1 + ms) * 10**9 + alone)
                     self.assertLess(abs(took - wanted) / wanted, 0.01, (count, ms, detail))
 
+    def test_what_if_delays_behind_a_backward_pass(self):
+        """All-reduces one after the other, as on a stream of NCCL, each behind the next layer's backward pass; the next forward
+        pass hides the last one. Flat until the shortest slack is used; then the slope is the number of those without slack."""
+        ms = 10**9
+        for count in (13, 37):
+            alone = self.emulate(self.machine("Ring(8)"), "0", "coll:all_reduce:1024")[0]
+            # What a layer computes while the all-reduce before it runs: 3, 6 or 20 ms more than that takes.
+            slack = [(3, 6, 20)[layer * layer % 3 if layer % 2 else layer % 3] for layer in range(count)]
+            steps = []
+            for layer in range(count):
+                steps += [f"compute:{alone + slack[layer] * ms}", "wait", "icoll:all_reduce:1024"]
+            steps += [f"compute:{alone + 6 * ms}", "wait"]
+
+            def formula(delay):
+                time = over = 0
+                for layer in range(count):
+                    time = max(time + alone + slack[layer] * ms, over)  # the backward pass, then the wait
+                    over = time + delay * ms + alone
+                return max(time + alone + 6 * ms, over)
+
+            def exposed(delay):
+                return sum(1 for own in slack[1:] if own < delay) + (1 if delay > 6 else 0)
+
+            self.assertEqual({exposed(d) for d in (1, 2, 3)}, {0})
+            self.assertGreater(exposed(8), exposed(5))
+            self.assertGreater(exposed(5), 3)
+            for detail in ("full", "restricted"):
+                took = {}
+                for delay in range(9):
+                    rules = f"collectives: {{rules: [{{operation: all_reduce, delay: {delay} ms}}]}}"
+                    machine = self.machine("Ring(8)", more=rules)
+                    prefix = str(self.tmp / f"behind_{detail}_{count}_{delay}" / "job")
+                    took[delay] = self.emulate(machine, "0", *steps, options=[
+                        "--set", f"environment.detail={detail}", *(["--capture", prefix] if delay in (2, 8) else [])])[0]
+                    self.assertLess(abs(took[delay] - formula(delay)), 1e-4 * formula(delay), (count, delay, detail))
+                    if delay in (2, 8):
+                        self.assertLess(abs(self.replay(machine, prefix) - took[delay]), 1e-4 * took[delay])
+                for delay in (0, 1, 2):
+                    self.assertEqual(took[delay], took[0], (count, delay, detail))
+                for delay in range(8):
+                    self.assertLess(abs((took[delay + 1] - took[delay]) / ms - exposed(delay + 0.5)), 0.01 * count,
+                                    (count, delay, detail))
+
     def test_measured_compute_is_replayed(self):
         steps = ["repeat:30", "spin:2000", "coll:all_reduce:65536", "spin:1000", "icoll:all_gather:65536", "wait", "end"]
         times = []
