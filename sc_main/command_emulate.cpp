@@ -328,7 +328,7 @@ void add_emulate_command(CLI::App& app, Action& action) {
   add("--shim", o.shim, "SHIM",
       "What stands between the program and Weft: auto (default; by the libraries that it is linked with), "
       "ompi, "
-      "mpich, nccl or none");
+      "mpich, nccl, torch (for python -m weft.run) or none");
   command->add_flag("--preload-children", o.preload_children, "What the program starts has the shim, too");
   add("--capture", o.capture, "DIR/NAME", "Write Chakra traces of all ranks, which `weft run` replays");
   command->add_flag(

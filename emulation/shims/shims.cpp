@@ -31,6 +31,7 @@ constexpr Kind kKinds[] = {
     {"ompi", "libmpi.so", "libweft_mpi_ompi.so", "build Weft where Open MPI is (Debian: libopenmpi-dev)"},
     {"mpich", "libmpich.so", "libweft_mpi_mpich.so", "build Weft where MPICH is (Debian: libmpich-dev)"},
     {"nccl", "libnccl.so", "weft_nccl/libnccl.so.2", "build and install Weft with its shims"},
+    {"torch", "libtorch_python.so", "libweft_comm.so.1", "build and install Weft"},
 };
 
 /// The program's file, by PATH as a shell finds it; empty: there is none.
@@ -71,7 +72,7 @@ const Kind* kind_of(const std::string& name, const std::vector<std::string>& com
     if (name == kind.name) return &kind;
   if (name != "auto")
     throw UserError(ExitCode::usage,
-                    fmt::format("--shim '{}' is not one of auto, ompi, mpich, nccl and none", name));
+                    fmt::format("--shim '{}' is not one of auto, ompi, mpich, nccl, torch and none", name));
   const std::vector<std::string> needed = needed_libraries(find_program(command.empty() ? "" : command[0]));
   for (const Kind& kind : kKinds)
     for (const std::string& library : needed)
@@ -141,6 +142,10 @@ std::vector<std::pair<std::string, std::string>> shim_variables(const std::strin
     variables.emplace_back("LD_LIBRARY_PATH",
                            before(fs::path(shim).parent_path().string(), "LD_LIBRARY_PATH"));
     variables.emplace_back("WEFT_NCCL_HOST", "1");
+    return variables;
+  }
+  if (std::string(kind->name) == "torch") {  // python -m weft.run loads it
+    variables.emplace_back("WEFT_COMM_LIBRARY", shim);
     return variables;
   }
   variables.emplace_back("LD_PRELOAD", before(shim, "LD_PRELOAD"));

@@ -25,6 +25,12 @@ if(Python3_FOUND)
   add_test(NAME emulation_fuzzed
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/fuzzed_test.py $<TARGET_FILE:weft>
             $<TARGET_FILE:emulation_fuzzed_rank>)
+  # Without a PyTorch it is skipped, and says so.
+  if(NOT WEFT_SANITIZE)
+    add_test(NAME emulation_torch
+      COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/torch_test.py $<TARGET_FILE:weft> ${PROJECT_SOURCE_DIR})
+    set_tests_properties(emulation_torch PROPERTIES LABELS cli TIMEOUT 600 SKIP_RETURN_CODE 77)
+  endif()
   # The picture in docs/guide/emulate.md shows what the programs give.
   add_test(NAME emulation_figure
     COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/bench/emulation/iteration.py $<TARGET_FILE:weft>
