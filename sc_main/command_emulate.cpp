@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "configs/blueprint/carrier.h"
@@ -24,6 +25,7 @@
 #include "emulation/job/capture.h"
 #include "emulation/job/job.h"
 #include "emulation/server/discovery.h"
+#include "emulation/server/recording.h"
 #include "emulation/server/server.h"
 #include "emulation/shims/shims.h"
 #include "sc_main/console.h"
@@ -46,6 +48,7 @@ struct EmulateOptions {
                            out;
   std::string time_limit;
   std::string discover;
+  std::string at_once;
   std::string shim = "auto";
   bool preload_children = false;
   bool json = false;
@@ -188,21 +191,34 @@ class Emulation {
     set_up_kernel();
     const StopAction stop([] {});
     const emulation::KnownMembers members = discover();
+    const emulation::Recordings recordings = record(members);
     make_fabric(classes);
     for (const std::string& warning : machine().warnings()) warn(warning);
-    emulation::Server server(settings_, server_settings(), [](const std::string& text) { note(text); });
-    settings_.welcome.epoch = server.epoch();
-    settings_.wall_clock = [&server] { return server.wall_clock(); };
-    emulation::Job job(
-        config_, settings_, *fabric_,
-        [&server](uint32_t rank, const std::vector<uint8_t>& bytes) { server.send(rank, bytes); },
-        capture.get());
-    job.know(members);
-    emulation::Outcome outcome = server.run(job);
+    emulation::Outcome outcome;
+    std::unique_ptr<emulation::Job> job;
+    if (recordings.empty()) {
+      emulation::Server server(settings_, server_settings(), [](const std::string& text) { note(text); });
+      settings_.welcome.epoch = server.epoch();
+      settings_.wall_clock = [&server] { return server.wall_clock(); };
+      job =
+          make_job(capture.get(), [&server](uint32_t rank, const auto& bytes) { server.send(rank, bytes); });
+      job->know(members);
+      outcome = server.run(*job);
+    } else {
+      emulation::Player player(recordings);
+      job =
+          make_job(capture.get(), [&player](uint32_t rank, const auto& bytes) { player.send(rank, bytes); });
+      job->know(members);
+      outcome = player.run(*job);
+      job->report().warnings.push_back(fmt::format(
+          "an approximation (--at-once {}): ranks ran one after another, and their calls and compute times "
+          "together on the machine afterwards; times that the program prints are not the machine's",
+          options_.at_once));
+    }
     const bool stopped = interrupted();
     accept_stop();
     if (stopped) outcome = {interruption_code(), interruption_text()};
-    return conclude(folder, job, classes, capture.get(), outcome,
+    return conclude(folder, *job, classes, capture.get(), outcome,
                     idle_ != nullptr ? idle_->activations() : machine_->totals().activations);
   }
 
@@ -219,6 +235,28 @@ class Emulation {
       accept_stop();
       throw UserError(interruption_code(), interruption_text());
     }
+  }
+
+  /// With --at-once below the number of real ranks: what they do. Else empty.
+  emulation::Recordings record(const emulation::KnownMembers& members) const {
+    if (options_.at_once.empty()) return {};
+    const uint64_t at_once = parse_whole("--at-once", options_.at_once, 1, 1u << 16);
+    if (at_once >= settings_.real.size()) return {};
+    if (settings_.wall)
+      refuse("--at-once needs --clock virtual: ranks that run one after another share no wall clock");
+    try {
+      return emulation::record(config_, settings_, server_settings(), static_cast<uint32_t>(at_once), members,
+                               [](const std::string& text) { note(text); });
+    } catch (const UserError&) {
+      if (!interrupted()) throw;
+      accept_stop();
+      throw UserError(interruption_code(), interruption_text());
+    }
+  }
+
+  std::unique_ptr<emulation::Job> make_job(emulation::Capture* capture,
+                                           emulation::Job::SendBytes send) const {
+    return std::make_unique<emulation::Job>(config_, settings_, *fabric_, std::move(send), capture);
   }
 
   void make_fabric(const emulation::Classes& classes) {
@@ -336,6 +374,9 @@ void add_emulate_command(CLI::App& app, Action& action) {
       "First start every rank for a moment, with zero data, and learn which ranks are in the "
       "communicators that it makes. It ends when each rank has made 16 calls since its last new "
       "communicator; --discover=N: N calls");
+  add("--at-once", o.at_once, "N",
+      "Run only so many real ranks at a time, one after another, and their recorded calls together "
+      "afterwards");
   add("--time-limit", o.time_limit, "TIME", "Of the wall clock: ends the job with an error");
   add("--out", o.out, "DIR", "Folder of the results (output.dir; default: out)");
   command->add_flag("--json", o.json, "summary.json on the standard output, the table on the standard error");

@@ -82,6 +82,7 @@ void Job::take(uint32_t rank, const Frame& frame) {
     throw wrong(
         fmt::format("{} at {} ps, and a job ends before {} ps", to_string(type), frame.head.t, kLatest));
   const auto time = std::max(static_cast<Picoseconds>(frame.head.t), state.time);
+  if (settings_.heard) settings_.heard(rank, frame, time - state.time);
   state.time = time;
   const bool flops = type == FrameType::compute && read_message<Compute>(frame).ps < 0;
   if (type == FrameType::wait || type == FrameType::test || type == FrameType::probe ||

@@ -42,6 +42,9 @@ struct JobSettings {
   uint32_t data = 0;                        ///< weft_data
   Welcome welcome;                          ///< what HELLO is answered with
   std::function<Picoseconds()> wall_clock;  ///< with `wall`: since the start
+  /// Hears what ranks say, with the local time that passed since they last spoke or were answered. May be
+  /// empty.
+  std::function<void(uint32_t rank, const Frame& frame, Picoseconds gap)> heard;
 };
 
 class Capture;

@@ -12,9 +12,9 @@
 
 namespace weft::emulation {
 
-/// `name`: auto (by the libraries that the program is linked with), ompi, mpich, nccl, torch or none. `command`: the
-/// program and its arguments. `children`: what the program starts has the shim, too. Errors: UserError(usage)
-/// for another name, and for a shim that is not installed.
+/// `name`: auto (by the libraries that the program is linked with), ompi, mpich, nccl, torch or none.
+/// `command`: the program and its arguments. `children`: what the program starts has the shim, too. Errors:
+/// UserError(usage) for another name, and for a shim that is not installed.
 std::vector<std::pair<std::string, std::string>> shim_variables(const std::string& name,
                                                                 const std::vector<std::string>& command,
                                                                 bool children);

@@ -322,6 +322,46 @@ class Emulation(EmulatedJob):
         self.assertIn("--discover, which runs every rank for a moment: rank 9 has exited with status 7", self.error)
         self.emulate(machine, "0", "coll:barrier:0", options=["--discover=0"], code=2)
 
+    # -- few processes for many real ranks
+
+    def test_ranks_that_run_one_after_another_are_as_those_that_run_together(self):
+        machine = self.machine("Ring(4)_Switch(4)", more="environment: {classes: [{real: 5, ranks: [4, 6, 7]}]}")
+        jobs = {
+            "stragglers": ["repeat:3", "0:compute:5000000", "5:compute:9000000", "9:compute:2000000", "coll:all_reduce:65536",
+                           "icoll:all_gather:1024", "compute:3000000", "icoll:broadcast:4096:5", "wait", "end"],
+            "communicators": ["cart:4,4", "on:1", "coll:all_reduce:4096", "on:0", "comm:0,5,9", "on:2", "0:compute:7000000",
+                              "coll:all_to_all:512", "on:0", "sendrecv:4:1:4096"],
+            "polls": ["5:compute:40000000", "icoll:all_reduce:65536", "testall", "icoll:all_gather:64", "icoll:barrier:0", "waitany",
+                      "wait"],
+        }
+        for name, steps in jobs.items():
+            for detail in ("full", "restricted"):
+                options = ["--set", f"environment.detail={detail}"]
+                prefix = str(self.tmp / f"one_{name}_{detail}" / "job")
+                together = self.emulate(machine, "0,5,9", *steps, options=options)
+                time, calls = self.summary["time_ns"], self.calls
+                for at_once in (1, 2):
+                    self.emulate(machine, "0,5,9", *steps, options=[*options, "--at-once", str(at_once), "--capture", prefix])
+                    self.assertIn("an approximation (--at-once", self.error)
+                    if name == "polls":  # a poll in vain costs time, and how many there are depends on the machine
+                        self.assertLess(abs(self.summary["time_ns"] - time), 2 * 100, (name, detail))
+                    else:
+                        self.assertEqual((self.summary["time_ns"], self.calls), (time, calls), (name, detail, at_once))
+                        self.assertEqual(self.summary["time_ns"] * 1000, max(together.values()))
+        # Not less than it takes: nothing to do.
+        self.emulate(machine, "0,5", "coll:barrier:0", options=["--at-once", "2"])
+        self.assertNotIn("approximation", self.error)
+
+    def test_ranks_that_cannot_run_one_after_another(self):
+        for options, text in ((["--at-once", "0"], "--at-once"), (["--at-once", "1", "--clock", "wall"], "--clock virtual")):
+            self.emulate(self.machine(), "0,4", "coll:barrier:0", options=options, code=2)
+            self.assertIn(text, self.error)
+        # What fails alone, and what does not fit together afterwards.
+        self.emulate(self.machine(), "0,4", "4:exit:7", "coll:barrier:0", options=["--at-once", "1"], code=7)
+        self.assertIn("while rank 4 ran alone: rank 4 has exited with status 7", self.error)
+        self.emulate(self.machine(), "0,4", "0:coll:all_reduce:10", "4:coll:all_reduce:11", options=["--at-once", "1"], code=4)
+        self.assertIn("different counts", self.error)
+
     # -- errors name both sides
 
     def wrong(self, *steps, says=(), real="0,4", more="", code=4):
