@@ -7,6 +7,7 @@
 """
 
 import argparse
+import csv
 import json
 import pathlib
 import shutil
@@ -153,6 +154,27 @@ def measured(bench, programs):
         print(f"{mpi}, wall clock: lateness {summary['lateness']}")
 
 
+def durations(bench):
+    """bytes -> the times that all-reduces of the last job took for its ranks, ns."""
+    found = {}
+    with open(bench.work / f"out{bench.runs}" / "calls.csv", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            if row["operation"] == "all_reduce":
+                found.setdefault(int(row["bytes"]), set()).add(round(float(row["finished_ns"]) - float(row["issued_ns"]), 3))
+    return found
+
+
+def nccl_times(bench, program, mpis):
+    """All-reduces of an NCCL program take as long as those of the MPI program."""
+    for notation, real in (("Ring(8)", "0"), ("Ring(2)_Switch(4)", "0,3"), ("Switch(64)", "0,8")):
+        taken = {}
+        for name, each in (("nccl", program), *((mpi, p["allreduce"]) for mpi, p in mpis.items())):
+            code, _, _, text = bench.emulate(bench.machine(notation), real, each, 1 << 16, 2)
+            check(code == 0, f"{name} all-reduces on {notation}: exit {code}: {text[-1500:]}")
+            taken[name] = durations(bench)
+        check(len(taken["nccl"]) == 15 and all(t == taken["nccl"] for t in taken.values()), f"all-reduces on {notation}: {taken}")
+
+
 def overlap(bench, programs):
     """Beside work w an all-reduce takes max(w, alone)."""
     for mpi, program in programs.items():
@@ -195,6 +217,8 @@ def main():
         program = bench.compile("cc -std=c11", "nccl_calls", "tests/emulation/nccl/calls.c", f"-I{bench.source}/emulation/nccl",
                                 f"-L{args.nccl}", "-lnccl")
         all_calls(bench, "nccl", program)
+        nccl_allreduce = bench.compile("cc -std=c11", "nccl_allreduce", "tests/emulation/nccl/allreduce.c",
+                                       f"-I{bench.source}/emulation/nccl", f"-L{args.nccl}", "-lnccl")
     programs = {}
     for entry in args.mpi:
         mpi, compiler = entry.split("=", 1)
@@ -202,6 +226,8 @@ def main():
                          for name in ("pingpong", "allreduce", "alltoall", "bcast", "overlap")}
         all_calls(bench, mpi, bench.compile(compiler, f"calls_{mpi}", "tests/emulation/mpi/calls.c"))
         refused(bench, mpi, compiler)
+    if args.nccl and programs:
+        nccl_times(bench, nccl_allreduce, programs)
     if programs:
         closed_forms(bench, programs)
         overlap(bench, programs)
