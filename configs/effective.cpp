@@ -91,8 +91,9 @@ void print_expectations(const std::vector<ExpectConfig>& entries, std::string& o
 /// A key that only says something when a communication library plans collectives.
 bool is_library_key(const KeySpec& key) {
   static const char* const names[] = {
-      "library",        "library_version", "gpu",           "gpus_per_node", "node_links", "links_per_gpu",
-      "link_bandwidth", "nics_per_node",   "nic_bandwidth", "host",          "network",    "overrides"};
+      "library",       "library_version", "gpu",           "gpus_per_node", "node_links",
+      "links_per_gpu", "link_bandwidth",  "nics_per_node", "nic_bandwidth", "host",
+      "network",       "collnet",         "overrides"};
   const std::string section = "collectives.";
   if (key.path.rfind(section + "graph.", 0) == 0 || key.path.rfind(section + "parameters.", 0) == 0)
     return true;

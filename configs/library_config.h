@@ -7,6 +7,7 @@
 #define WEFT_CONFIGS_LIBRARY_CONFIG_H
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "configs/types.h"
@@ -62,6 +63,7 @@ struct LibraryConfig {
   Rate nic_bandwidth;          ///< 0: the rate of dimension 1
   HostCpu host = HostCpu::intel;
   NetworkKind network = NetworkKind::rdma;
+  bool collnet = false;  ///< the network's switches reduce
   LibraryGraph ring, tree, nvls;
   Picoseconds launch = kNever;  ///< kNever: the tables' own
   double latency_scale = 1;
@@ -70,6 +72,10 @@ struct LibraryConfig {
 
   bool on() const { return kind != LibraryKind::none; }
 };
+
+struct Config;
+/// The one dimension that joins all nodes; nothing: several do, or none, or a graph.
+std::optional<uint32_t> network_dimension(const Config& config);
 
 }  // namespace weft
 

@@ -16,6 +16,7 @@
 #include "sc_main/calibrate/accuracy_report.h"
 #include "sc_main/calibrate/fit.h"
 #include "sc_main/calibrate/measurement.h"
+#include "sc_main/calibrate/nic_limit.h"
 #include "sc_main/console.h"
 #include "sc_main/machines/catalogue.h"
 #include "sc_main/measured_options.h"
@@ -169,7 +170,9 @@ ExitCode run_calibrate(const CalibrateOptions& options) {
   report.curves = std::move(planned.curves);
   report.assess();
   std::string text = calibrate::report_text(report);
-  const std::vector<std::string> doubts = calibrate::implausible(parameters, choice);
+  std::vector<std::string> doubts = calibrate::implausible(parameters, choice);
+  if (std::string doubt = calibrate::faster_than_nics(planned.rows, library.machine()); !doubt.empty())
+    doubts.push_back(std::move(doubt));
   for (const std::string& doubt : doubts) text += fmt::format("\n# {}\n", doubt);
   if (choice.count() > 0)
     text +=

@@ -108,6 +108,7 @@ std::string library_text(const Config& config) {
                                  machine.nodes, machine.gpus_per_node, machine.gpu);
   line += graph("rings", of.ring_graph()) + graph("trees", of.tree_graph());
   if (of.nvls_graph().channels != 0) line += graph("nvls", of.nvls_graph());
+  if (machine.collnet) line += "; the network's switches reduce";
   return line + fmt::format("; launch {:.4g} us, latencies x {:.4g}, bandwidths x {:.4g}",
                             parameters.launch_us, parameters.latency_scale, parameters.bandwidth_scale);
 }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <stdexcept>
 
 #include "configs/blueprint/carrier.h"
@@ -67,10 +68,14 @@ LibraryRuns::LibraryRuns(sc_core::sc_module_name module_name, const Config& conf
   SC_METHOD(wake);
   sensitive << due_;
   dont_initialize();
-  const bool units = config.graph == nullptr && collectives::uses_unit(config, 0);
+  // Of nodes the switches of dimension 0 reduce, unless that is the network.
+  const std::optional<uint32_t> network = network_dimension(config);
+  const auto reduces = [&](uint32_t p, uint32_t d) {
+    return config.graph == nullptr && collectives::uses_unit(config, d) && fidelity.units_on(p, d);
+  };
   for (uint32_t p = 0; p < fidelity.planes(); ++p) {
     sends_.push_back(carries_messages(fidelity.plane(p)));
-    switches_.push_back(units && fidelity.units_on(p, 0));
+    reducers_.push_back({network != 0u && reduces(p, 0), network && reduces(p, *network)});
   }
   if (std::find(sends_.begin(), sends_.end(), true) == sends_.end()) return;
   book_ = std::make_unique<library::ProgramBook>(config, calls_, data);
@@ -188,10 +193,10 @@ void LibraryRuns::start_program(const Part& part, const library::LibraryPlan& wo
   const auto [at, fresh] = opened_.try_emplace({part.stream, line});
   Opened& opened = at->second;
   if (fresh) {
-    const library::ProgramBook::Work& made = book_->work(part.plan, part.rank, switches_[part.plane]);
+    const library::ProgramBook::Work& made = book_->work(part.plan, part.rank, reducers_[part.plane]);
     opened.npus = made.npus;
-    if (made.program->members() != made.program->ranks()) join_units(made.nodes);
-    opened.call = engine_->open({part.stream, made.program, part.plan, made.npus, made.nodes});
+    opened.call = engine_->open(
+        {part.stream, made.program, part.plan, made.npus, join_units(*made.program, made.npus)});
   }
   const auto member = static_cast<uint32_t>(
       std::lower_bound(opened.npus.begin(), opened.npus.end(), part.rank) - opened.npus.begin());
@@ -256,21 +261,27 @@ void LibraryRuns::begin_next(Stream& stream) {
   wake();
 }
 
-/// Has the switches of these nodes tell of what comes to them.
-void LibraryRuns::join_units(const std::vector<uint32_t>& nodes) {
-  for (const uint32_t node : nodes) {
-    if (units_.size() <= node) units_.resize(node + size_t{1});
-    if (units_[node] != nullptr) continue;
-    units_[node] = unit_of_(node);
-    if (units_[node] == nullptr)
-      throw std::logic_error(fmt::format("node {} has no switch that reduces for programs", node));
-    sinks_.push_back(std::make_unique<Sink>(*this, node, true));
-    units_[node]->hear(*sinks_.back());
+/// Has the program's switches tell of what comes to them.
+std::vector<uint32_t> LibraryRuns::join_units(const library::Program& program,
+                                              const std::vector<uint32_t>& npus) {
+  std::vector<uint32_t> numbers;
+  for (const library::SwitchPlace& place : program.switches()) {
+    ProgramUnit* const unit = unit_of_(place.dimension, npus[place.member]);
+    if (unit == nullptr)
+      throw std::logic_error(fmt::format("the switch of NPU {} in dimension {} does not reduce for programs",
+                                         npus[place.member], place.dimension));
+    const auto known = std::find(units_.begin(), units_.end(), unit);
+    numbers.push_back(static_cast<uint32_t>(known - units_.begin()));
+    if (known != units_.end()) continue;
+    units_.push_back(unit);
+    sinks_.push_back(std::make_unique<Sink>(*this, numbers.back(), true));
+    unit->hear(*sinks_.back());
   }
+  return numbers;
 }
 
-void LibraryRuns::submit_from_switch(uint32_t node, const Message& message) {
-  units_[node]->send(message);
+void LibraryRuns::submit_from_switch(uint32_t number, const Message& message) {
+  units_[number]->send(message);
 }
 
 void LibraryRuns::submit(uint32_t npu, const Message& message) {

@@ -46,8 +46,8 @@ class LibraryRuns final : public sc_core::sc_module, private library::ProgramHos
   using Done = std::function<void(const collectives::CollectiveDone& done)>;
   /// By NPU; null: it is not built.
   using NmuOf = std::function<NmuModel*(uint32_t npu)>;
-  /// By node; null: its switch has no unit. Asked when the first call begins.
-  using UnitOf = std::function<ProgramUnit*(uint32_t node)>;
+  /// Of the switch that joins the NPU's line of the dimension; null: it has none. Asked when a call begins.
+  using UnitOf = std::function<ProgramUnit*(uint32_t dimension, uint32_t npu)>;
 
   /// `data` and `causes` may be null. Throws UserError(usage) as library::CommunicationLibrary does, and when
   /// programs are to run on NMUs that cannot carry them.
@@ -123,12 +123,13 @@ class LibraryRuns final : public sc_core::sc_module, private library::ProgramHos
   void start_program(const Part& part, const library::LibraryPlan& work, Done done);
   void begin_next(Stream& stream);
   void give_turns();
-  void join_units(const std::vector<uint32_t>& nodes);
+  /// The numbers of the program's switches.
+  std::vector<uint32_t> join_units(const library::Program& program, const std::vector<uint32_t>& npus);
   void advance();
   void wake();
   // ProgramHost
   void submit(uint32_t npu, const Message& message) override;
-  void submit_from_switch(uint32_t node, const Message& message) override;
+  void submit_from_switch(uint32_t number, const Message& message) override;
   void member_done(uint32_t call, uint32_t member, const collectives::CollectiveDone& done) override;
 
   library::LibraryCalls calls_;
@@ -143,12 +144,12 @@ class LibraryRuns final : public sc_core::sc_module, private library::ProgramHos
   std::unique_ptr<library::ProgramBook> book_;
   std::unique_ptr<library::ProgramEngine> engine_;
   std::vector<bool> sends_;                   ///< by plane: its collectives are programs
-  std::vector<bool> switches_;                ///< by plane: switches reduce for them
+  std::vector<library::Reducers> reducers_;   ///< by plane
   std::vector<NmuModel*> nmus_;               ///< by NPU
   std::vector<MessagePort*> ports_;           ///< likewise
   std::vector<std::unique_ptr<Sink>> sinks_;  ///< of the NPUs, then of the switches
   UnitOf unit_of_;
-  std::vector<ProgramUnit*> units_;  ///< by node
+  std::vector<ProgramUnit*> units_;  ///< those that calls have used
   SettledCall advance_;
   sc_core::sc_event due_;
   std::map<Key, Opened> opened_;

@@ -105,7 +105,8 @@ Machine::Machine(sc_core::sc_module_name name, const Config& config, const Optio
   if (config_.collectives.library.on())
     library_ = std::make_unique<LibraryRuns>(
         "library", config_, fidelity_, [this](uint32_t npu) { return nmus_[npu].get(); },
-        [this](uint32_t node) { return program_unit(node); }, data(), options.causes);
+        [this](uint32_t dimension, uint32_t npu) { return program_unit(dimension, npu); }, data(),
+        options.causes);
   build_packets(options.probes);
   join_far_members();
   const size_t cut = cuts_.models().size();
@@ -315,10 +316,14 @@ bool Machine::has_units(uint32_t p, uint32_t d) const {
   return collectives::uses_unit(config_, d) && fidelity_.units_on(p, d);
 }
 
-ProgramUnit* Machine::program_unit(uint32_t line) const {
-  // With a library, units are those of dimension 0 alone, in the order of their lines.
-  if (line >= units_.size()) return nullptr;
-  return dynamic_cast<ProgramUnit*>(const_cast<UnitModel*>(units_[line]));
+ProgramUnit* Machine::program_unit(uint32_t d, uint32_t npu) const {
+  // Those of a dimension are in the order of their lines.
+  uint32_t before = geometry_.line(geometry_.place(npu), d);
+  for (const UnitModel* const unit : units_) {
+    auto* const found = dynamic_cast<ProgramUnit*>(const_cast<UnitModel*>(unit));
+    if (found != nullptr && found->dimension() == d && before-- == 0) return found;
+  }
+  return nullptr;
 }
 
 UnitContext Machine::unit_context(uint32_t d, const std::string& of_switch, vcd::ProbeHub* probes) {

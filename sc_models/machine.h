@@ -292,8 +292,8 @@ class Machine : public sc_core::sc_module {
     components_.push_back(&unit);
     units_.push_back(&unit);
   }
-  /// Of that line of dimension 0, for the programs of a communication library.
-  ProgramUnit* program_unit(uint32_t line) const;
+  /// Of the switch of that NPU's line, for the programs of a communication library; null: there is none.
+  ProgramUnit* program_unit(uint32_t dimension, uint32_t npu) const;
 
   const Config& config_;
   graph::FidelityRules fidelity_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// The reducing part of a node's switch as programs of a communication library use it (NVLS): the place where
+// The reducing part of a switch as programs of a communication library use it (NVLS, SHARP): the place where
 // their messages to the switch end and where its own begin. What is combined, and when it is sent, the
 // program says (library::ProgramEngine).
 
@@ -20,6 +20,8 @@ class ProgramUnit final : public UnitModel, private Wakeable {
  public:
   ProgramUnit(sc_core::sc_module_name name, const UnitPlace& place);
 
+  /// Of the switch that it is in.
+  uint32_t dimension() const { return dimension_; }
   /// Who hears of messages that have come to the switch. It outlives the unit's last message.
   void hear(MessageSink& sink) { sink_ = &sink; }
   /// Sends from the switch to the NPU Message::peer of its line, now.

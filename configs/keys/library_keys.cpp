@@ -72,6 +72,9 @@ constexpr KeyRow kLibraryKeys[] = {
      one_of({{"rdma", "NICs reach the GPUs' memory: InfiniBand, RoCE"},
              {"sockets", "through host memory; only the protocol Simple"}}),
      in_library<&Library::network>, "How NICs move data."},
+    {"collnet", Type::boolean, "false", kAny, in_library<&Library::collnet>,
+     "The switches between the nodes reduce (SHARP), as with `NCCL_COLLNET_ENABLE=1`: the library may run "
+     "CollNet, and NVLS over several nodes. Only with `library: nccl`, and a Switch that joins the nodes."},
     {"overrides", Type::path, kOptional, at_least(1), in_library_if_set<&Library::overrides>,
      "A CSV file in the form of NCCL's example tuner plugin, whose lines replace the tuner's choice for some "
      "calls (docs/libraries.md)."},

@@ -212,6 +212,11 @@ TEST_F(Library, Refusals) {
            "collectives.gpus_per_node=8", "--set", "collectives.overrides=" + at("nvls.csv")},
           {"nvls", "dimension 0", "collectives.overrides", "fidelity: analytical"});
   refused({"--data", "fp32"}, {"run.data", "no messages"});
+  refused({"--set", "collectives.collnet=true"}, {"collectives.collnet", "one node"});
+  refused({"--set", "collectives.collnet=true", "--set", "topology.notation=Switch(4)_Ring(4)"},
+          {"collectives.collnet", "dimension 1", "Ring(4)", "has none"});
+  refused({"--set", "collectives.collnet=true", "--set", "topology.notation=Switch(4)_Switch(2)_Switch(2)"},
+          {"collectives.collnet", "one Switch dimension"});
   refused({"--set", "collectives.graph.channels=4"}, {"collectives.graph.channels", "`speed`"});
   refused({"--set", "collectives.overrides=/no/such/file.csv"}, {"/no/such/file.csv"});
   write(at("t.csv"), "allreduce,0,-1,tree,ll,-1,-1,-1\nallreduce,5,6,ring,ll,-1,-1,-1\n");

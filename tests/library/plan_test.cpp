@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
 
 #include "tests/library/machines.h"
 #include "workload/library/communication_library.h"
@@ -318,14 +319,169 @@ TEST(LibraryWork, AChannelOfABroadcastIsNoFasterThanOneNic) {
   for (const LibraryOp op : {LibraryOp::broadcast, LibraryOp::reduce}) {
     const LibraryPlan p = plan(two, 32 * kKiB, op);
     ASSERT_EQ(p.protocol, Protocol::ll);
-    EXPECT_EQ(p.channel_bandwidth, nic / 2) << "the flags are half of what the NIC carries";
+    EXPECT_EQ(p.crossing_bandwidth, nic / 2) << "the flags are half of what the NIC carries";
+    EXPECT_EQ(p.channel_bandwidth, 28) << "in the node there is no NIC";
+    EXPECT_EQ(p.crossings, 2u) << "from inside a node there and back";
+    EXPECT_EQ(plan(one, 32 * kKiB, op).crossing_bandwidth, 0);
     // Within a node there is none, and 28 GB/s are a thread block's.
     EXPECT_EQ(plan(one, 32 * kKiB, op).channel_bandwidth, 28);
     EXPECT_EQ(plan(two, 32 * kKiB, op, {8, 0}).channel_bandwidth, 28);
   }
   // All channels together reach what all NICs carry.
   const LibraryPlan large = plan(two, kGiB, LibraryOp::broadcast);
-  EXPECT_GT(large.channel_bandwidth * large.channels, 0.9 * 8 * nic);
+  const double slowest = large.crossing_bandwidth > 0 ? large.crossing_bandwidth : large.channel_bandwidth;
+  EXPECT_GT(slowest * large.channels, 0.9 * 8 * nic);
+}
+
+// A ring's chunk crosses twice on two nodes, and waits there for a NIC that is slower than a thread block.
+TEST(LibraryWork, ACrossingOfARingTakesWhatItsNicTakes) {
+  LibraryMachine machine = nodes_of_8("V100", 2, 4, 12.5);
+  const CommunicationLibrary library(machine);
+  const LibraryPlan p = plan(library, 64 * kKiB, LibraryOp::reduce_scatter);
+  ASSERT_EQ(p.algorithm, LibraryAlgorithm::ring);
+  ASSERT_EQ(p.protocol, Protocol::ll);
+  ASSERT_EQ(p.channels, 1u);
+  EXPECT_EQ(p.crossings, 2u);
+  EXPECT_EQ(p.crossing_bandwidth, 6.25);
+  const double chunk = 64.0 * kKiB / 16;
+  const double step = chunk * 1e-3 / 12 + p.latency_us / 15;
+  EXPECT_NEAR(p.work_us(kPlain), p.base_us + 15 * step + 2 * chunk * 1e-3 * (1 / 6.25 - 1 / 12.0), 1e-6);
+}
+
+// -- CollNet
+
+LibraryMachine sharp(const std::string& gpu, uint32_t nodes, uint32_t nics, double nic) {
+  LibraryMachine machine = nodes_of_8(gpu, nodes, nics, nic);
+  machine.collnet = true;
+  return machine;
+}
+
+/// Has the operation run by that algorithm alone.
+LibraryPlan forced(LibraryMachine machine, const std::string& algorithm, uint64_t bytes,
+                   LibraryOp op = LibraryOp::all_reduce) {
+  machine.overrides = testing::TempDir() + "collnet_plan.csv";
+  std::ofstream(machine.overrides) << "allreduce,-1,-1," << algorithm << ",simple,-1,-1,-1\n";
+  return plan(CommunicationLibrary(machine), bytes, op);
+}
+
+TEST(LibraryCollNet, SwitchesOfTheNetworkReduceLargeCalls) {
+  const CommunicationLibrary library(sharp("H100", 8, 8, 50));
+  const LibraryPlan large = plan(library, kGiB);
+  EXPECT_EQ(large.algorithm, LibraryAlgorithm::nvls);
+  EXPECT_EQ(large.nodes, 8u);
+  const CommunicationLibrary without(nodes_of_8("H100", 8, 8, 50));
+  EXPECT_EQ(plan(without, kGiB).algorithm, LibraryAlgorithm::nvls_tree);
+  EXPECT_LT(large.time_us(kPlain), 0.75 * plan(without, kGiB).time_us(kPlain));
+  // 40 GB/s a head in a node, of which NVLS reaches 0.85; and no more than what NICs carry.
+  EXPECT_DOUBLE_EQ(large.bandwidth, 8 * 40 * 0.85 * 7 / 8 * 2 * 64 / 126);
+  EXPECT_DOUBLE_EQ(forced(sharp("H100", 8, 4, 50), "nvls", kGiB).bandwidth, 4 * 48);
+  EXPECT_EQ(forced(sharp("H100", 8, 4, 50), "nvls", kGiB).chunk_bytes, 32 * kKiB) << "less than 150 GB/s";
+  EXPECT_EQ(large.chunk_bytes, 128 * kKiB);
+  // V100 has no NVLS.
+  const CommunicationLibrary volta(sharp("V100", 16, 4, 12.5));
+  const LibraryPlan p = plan(volta, 8 * kMiB);
+  EXPECT_TRUE(p.algorithm == LibraryAlgorithm::collnet_chain ||
+              p.algorithm == LibraryAlgorithm::collnet_direct)
+      << to_string(p.algorithm);
+  // Other operations do not use it.
+  for (const LibraryOp op : {LibraryOp::all_gather, LibraryOp::reduce_scatter, LibraryOp::broadcast})
+    EXPECT_EQ(plan(library, kGiB, op).algorithm, plan(without, kGiB, op).algorithm);
+  // One node of it has no network.
+  EXPECT_EQ(plan(library, kGiB, LibraryOp::all_reduce, {8}).time_us(kPlain),
+            plan(without, kGiB, LibraryOp::all_reduce, {8}).time_us(kPlain));
+}
+
+TEST(LibraryCollNet, DirectBySum) {
+  const LibraryPlan p = forced(sharp("A100", 4, 8, 25), "collnet_direct", kGiB);
+  ASSERT_EQ(p.algorithm, LibraryAlgorithm::collnet_direct);
+  EXPECT_EQ(p.channels, 24u) << "one and a half times 16";
+  EXPECT_EQ(p.chunk_bytes, 128 * kKiB) << "1 GiB / (24 x 8 x 256 KiB) is less than 64 x 2";
+  EXPECT_DOUBLE_EQ(p.bandwidth, 8 * 24 / 2.0);
+  const double latency = 2 * (3.7 + 0.4 * 7) + 31;
+  const double loop = 24.0 * 8 * static_cast<double>(p.chunk_bytes);
+  EXPECT_NEAR(p.time_us(kPlain),
+              latency + (static_cast<double>(kGiB) / loop + 2) * (loop * 1e-3 / p.bandwidth + 1.5), 1e-6);
+  // Four NICs for eight GPUs: their heads' links carry more.
+  const LibraryPlan four = forced(sharp("A100", 4, 4, 25), "collnet_direct", kGiB);
+  EXPECT_DOUBLE_EQ(four.bandwidth, 4 * 24 / 1.5 / 2);
+  EXPECT_DOUBLE_EQ(forced(sharp("H100", 4, 8, 50), "collnet_direct", kGiB).bandwidth, 8 * 48 * 0.85 / 2);
+}
+
+TEST(LibraryCollNet, ChainBySum) {
+  const LibraryPlan p = forced(sharp("A100", 4, 8, 25), "collnet_chain", 64 * kMiB);
+  ASSERT_EQ(p.algorithm, LibraryAlgorithm::collnet_chain);
+  EXPECT_EQ(p.steps, 9u) << "eight GPUs and the switch";
+  EXPECT_DOUBLE_EQ(p.latency_us, 2 * 7 * 2.8 + 30);
+  const double share = 64.0 * kMiB / p.channels;
+  const auto chunk = static_cast<double>(p.chunk_bytes);
+  const double each = chunk * 1e-3 / p.channel_bandwidth;
+  EXPECT_NEAR(p.time_us(kPlain), p.latency_us + (share / chunk - 1) * (each + 1.5) + each + 2 * each, 1e-6);
+}
+
+TEST(LibraryCollNet, ChannelsAndChunksGrowWithTheSize) {
+  uint32_t channels = 0;
+  uint64_t chunk = 0;
+  for (uint64_t bytes = kKiB; bytes <= 64 * kGiB; bytes *= 2) {
+    const LibraryPlan p = forced(sharp("A100", 4, 8, 25), "collnet_direct", bytes);
+    EXPECT_GE(p.channels, channels) << bytes;
+    EXPECT_GE(p.chunk_bytes, chunk) << bytes;
+    channels = p.channels;
+    chunk = p.chunk_bytes;
+  }
+  EXPECT_EQ(forced(sharp("A100", 4, 8, 25), "collnet_direct", kKiB).channels, 1u);
+  EXPECT_EQ(channels, 24u);
+  EXPECT_EQ(chunk, 512 * kKiB);
+}
+
+TEST(LibraryCollNet, WhereThereIsNone) {
+  const auto why = [](const LibraryMachine& machine, const std::string& algorithm) {
+    try {
+      forced(machine, algorithm, kMiB);
+    } catch (const UserError& e) {
+      return std::string(e.what());
+    }
+    return std::string("planned");
+  };
+  EXPECT_TRUE(says(why(nodes_of_8("H100", 2, 8, 50), "nvls"), "`collectives.collnet`"));
+  EXPECT_TRUE(says(why(nodes_of_8("H100", 2, 8, 50), "collnet_direct"), "`collectives.collnet: true`"));
+  LibraryMachine wide = sharp("A100", 2, 16, 25);
+  wide.gpus_per_node = 16;
+  EXPECT_TRUE(says(why(wide, "collnet_direct"), "at most 8 ranks"));
+  EXPECT_EQ(why(wide, "collnet_chain"), "planned");
+  LibraryMachine one = one_node("H100");
+  one.collnet = true;
+  EXPECT_TRUE(says(refusal(one), "collectives.collnet")) << refusal(one);
+  LibraryMachine sockets = sharp("A100", 2, 8, 12.5);
+  sockets.network = NetworkKind::sockets;
+  EXPECT_TRUE(says(refusal(sockets), "`network` is sockets")) << refusal(sockets);
+  LibraryMachine amd = mi300x();
+  amd.nodes = 2;
+  amd.nics_per_node = 8;
+  amd.nic_bandwidth = 50;
+  amd.collnet = true;
+  EXPECT_TRUE(says(refusal(amd), "NCCL alone")) << refusal(amd);
+  // Nodes with different numbers of ranks.
+  EXPECT_NE(
+      plan(CommunicationLibrary(sharp("H100", 2, 8, 50)), kGiB, LibraryOp::all_reduce, {8, 4}).algorithm,
+      LibraryAlgorithm::nvls);
+}
+
+// -- search of machines with few NICs, and of small nodes
+
+// NCCL tries no speed of less than 0.49 of what it has: 20 channels of 5 GB/s would carry more.
+TEST(LibrarySearch, ManySlowChannelsDoNotReplaceFewFastOnes) {
+  LibraryMachine machine = nodes_of_8("A100", 8, 4, 25);
+  machine.gpus_per_node = 4;
+  expect_graph(machine, 4, 24, 8);
+}
+
+// An MI300X has one link to each of seven others.
+TEST(LibrarySearch, ASmallNodeOfRcclHasNoUseForAllLinks) {
+  LibraryMachine machine = mi300x();
+  machine.gpus_per_node = 4;
+  EXPECT_DOUBLE_EQ(CommunicationLibrary(machine).ring_graph().bandwidth(), 3 * 48);
+  machine.links_per_gpu = 6;  // two bundled links to each
+  EXPECT_DOUBLE_EQ(CommunicationLibrary(machine).ring_graph().bandwidth(), 6 * 48);
 }
 
 TEST(LibraryWork, TheCubeMeshSendsThroughGpusBetween) {

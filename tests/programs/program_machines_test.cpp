@@ -130,6 +130,38 @@ TEST(ProgramMachines, SwitchesThatReduceTakeTheClosedForms) {
   }
 }
 
+/// Eight GPUs a node, whose network reduces; every all-reduce by that algorithm.
+std::string reducing(const std::string& algorithm) {
+  return "collnet: true, " + forced(algorithm, "simple");
+}
+
+TEST(ProgramMachines, SwitchesOfTheNetworkThatReduceTakeTheClosedForms) {
+  std::vector<Call> calls;
+  for (const uint64_t bytes : {uint64_t{1}, uint64_t{4004}, kMiB, 100 * kMiB + 4, 1024 * kMiB})
+    calls.push_back({CollectiveOp::all_reduce, bytes});
+  for (const char* name : {"dgx_h100_2node", "dgx_a100_2node"})
+    for (const char* algorithm : {"nvls", "collnet_direct", "collnet_chain"}) {
+      if (name == std::string("dgx_a100_2node") && algorithm == std::string("nvls")) continue;
+      SCOPED_TRACE(fmt::format("{} {}", name, algorithm));
+      EXPECT_SILENT(
+          isolated([&] { return compare(machine(name, "message", reducing(algorithm)), calls, 0.02); }));
+    }
+}
+
+TEST(ProgramMachines, SwitchesOfTheNetworkReduceData) {
+  const std::string run = "\nrun: {data: functional}\n";
+  std::vector<Call> calls;
+  for (const uint64_t bytes : {uint64_t{4}, uint64_t{60}, uint64_t{4004}, uint64_t{400004}})
+    calls.push_back({CollectiveOp::all_reduce, bytes});
+  for (const char* algorithm : {"nvls", "collnet_direct", "collnet_chain"})
+    for (const char* fidelity : {"message", "packet"}) {
+      SCOPED_TRACE(fmt::format("{} {}", algorithm, fidelity));
+      EXPECT_SILENT(isolated([&] {
+        return compare(machine("dgx_h100_2node", fidelity, reducing(algorithm), run), calls, 1e9);
+      }));
+    }
+}
+
 TEST(ProgramMachines, CarryTheirDataOverLinks) {
   const std::string run = "\nrun: {data: functional}\n";
   std::vector<Call> calls;

@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <numeric>
 
 #include "configs/loader.h"
 #include "workload/collectives/elements.h"
@@ -49,7 +48,7 @@ LibraryPlan plan_of(const ProgramCase& of) {
 class Rig final : public library::ProgramHost {
  public:
   Rig(const LinkTime& link, uint32_t npus, uint32_t gpus, collectives::DataContext* data)
-      : engine(*this, npus, data, nullptr), link_(link), gpus_(gpus), data_(data) {}
+      : engine(*this, npus, data, nullptr), link_(link), gpus_(gpus), nodes_(npus / gpus), data_(data) {}
 
   void submit(uint32_t npu, const Message& message) override {
     Completion completion;
@@ -60,7 +59,11 @@ class Rig final : public library::ProgramHost {
     completion.submitted = now_;
     const Picoseconds time = link_(message);
     completion.split.serialise = time;
-    const uint32_t to = index(message.peer) == kUnitPeer ? kUnitPeer + npu / gpus_ : index(message.peer);
+    // Switches of nodes have the numbers of these; those of the network follow, by places in the node.
+    const uint32_t peer = index(message.peer);
+    const uint32_t to = peer == kUnitPeer         ? kUnitPeer + npu / gpus_
+                        : (peer & kUnitPeer) != 0 ? kUnitPeer + nodes_ + npu % gpus_
+                                                  : peer;
     on_links_.emplace(now_ + time, std::make_pair(to, completion));
   }
   void submit_from_switch(uint32_t node, const Message& message) override {
@@ -102,6 +105,7 @@ class Rig final : public library::ProgramHost {
  private:
   const LinkTime& link_;
   uint32_t gpus_;  ///< of a node
+  uint32_t nodes_;
   collectives::DataContext* data_;
   Picoseconds now_ = 0;
   std::multimap<Picoseconds, std::pair<uint32_t, Completion>> on_links_;
@@ -157,12 +161,14 @@ ProgramOutcome run_program(const ProgramCase& of, const LinkTime& link, bool dat
                                           : layout->shard_offset(m));
   }
   auto program = std::make_shared<const library::Program>(
-      library::make_program(plan, of.op, of.parameters, of.machine, team, std::move(buffers), true));
+      library::make_program(plan, of.op, of.parameters, of.machine, team, std::move(buffers), {true, true}));
   out.sends = program->sends().size();
   Rig rig(link, ranks, of.machine.gpus_per_node, context.get());
-  std::vector<uint32_t> nodes(of.machine.nodes);
-  std::iota(nodes.begin(), nodes.end(), 0u);
-  const uint32_t call = rig.engine.open({1, program, whole, team.npus, nodes});
+  const uint32_t gpus = of.machine.gpus_per_node;
+  std::vector<uint32_t> switches;
+  for (const library::SwitchPlace& place : program->switches())
+    switches.push_back(place.dimension == 0 ? place.member / gpus : of.machine.nodes + place.member % gpus);
+  const uint32_t call = rig.engine.open({1, program, whole, team.npus, switches});
   for (uint32_t m = 0; m < ranks; ++m) rig.engine.start(call, m, 0, 0, starts.empty() ? 0 : starts[m]);
   rig.run();
   EXPECT_EQ(rig.finished, ranks) << of.text();

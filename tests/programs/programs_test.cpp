@@ -32,6 +32,7 @@ library::LibraryMachine draw_machine(Random& random, uint32_t most_ranks) {
   m.nics_per_node = random.chance(50) ? m.gpus_per_node : random.small(1, m.gpus_per_node);
   m.nic_bandwidth = random.pick({12.5, 25.0, 50.0});
   if (m.gpus_per_node == 1) m.links = NodeLinks::none;
+  m.collnet = m.nodes > 1 && random.chance(50);
   return m;
 }
 
@@ -42,7 +43,9 @@ ProgramCase draw(Random& random, uint32_t most_ranks) {
                        CollectiveOp::all_gather, CollectiveOp::reduce_scatter, CollectiveOp::broadcast,
                        CollectiveOp::reduce, CollectiveOp::all_to_all, CollectiveOp::gather,
                        CollectiveOp::scatter});
-  if (!random.chance(15)) of.algorithm = random.pick({"ring", "ring", "tree", "pat", "nvls", "nvlstree"});
+  if (!random.chance(15))
+    of.algorithm =
+        random.pick({"ring", "ring", "tree", "pat", "nvls", "nvlstree", "collnet_direct", "collnet_chain"});
   if (random.chance(80)) of.protocol = random.pick({"ll", "ll128", "simple"});
   of.root = random.small(0, of.machine.ranks() - 1);
   return of;

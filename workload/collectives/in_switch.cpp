@@ -211,10 +211,13 @@ bool uses_unit(const Config& config, uint32_t d) {
     return d < names.size() && names[d] == in_switch_algorithm()->name();
   };
   const CollectivesConfig& c = config.collectives;
-  // NVLS: the switches of a node reduce for the programs of a communication library.
-  if (c.library.on())
-    return d == 0 && c.library.kind == LibraryKind::nccl && may_carry_messages(config) &&
-           (c.library.gpus_per_node == 0 || c.library.gpus_per_node == config.dimensions[0].size);
+  // For the programs of a communication library the switches of a node reduce (NVLS), and with CollNet those
+  // between the nodes.
+  if (c.library.on()) {
+    if (c.library.kind != LibraryKind::nccl || !may_carry_messages(config)) return false;
+    if (c.library.collnet && network_dimension(config) == d) return true;
+    return d == 0 && (c.library.gpus_per_node == 0 || c.library.gpus_per_node == config.dimensions[0].size);
+  }
   return std::any_of(c.algorithms.begin(), c.algorithms.end(), named) ||
          std::any_of(c.rules.begin(), c.rules.end(),
                      [&](const CollectiveRule& rule) { return named(rule.algorithms); });

@@ -23,6 +23,16 @@ namespace {
 
 constexpr uint64_t kBarrierBytes = 4;  // one element
 
+void check_collnet(const LibraryMachine& m) {
+  if (!m.collnet) return;
+  if (m.kind == LibraryKind::rccl)
+    refuse(m, "collnet", "is true, but Weft plans CollNet for NCCL alone; remove it");
+  if (m.nodes < 2)
+    refuse(m, "collnet", "is true, but one node has no network whose switches could reduce; remove it");
+  if (m.network == NetworkKind::sockets)
+    refuse(m, "collnet", "is true, but switches reduce for RDMA alone, and `network` is sockets; remove one");
+}
+
 /// Throws UserError for what no machine of that library is.
 void check(const LibraryMachine& m, const Gpu& gpu) {
   if (m.gpus_per_node == 0 || m.nodes == 0) refuse(m, "gpus_per_node", "must be at least 1");
@@ -49,6 +59,7 @@ void check(const LibraryMachine& m, const Gpu& gpu) {
   if (m.links == NodeLinks::cube_mesh && gpu.generation != "volta")
     refuse(m, "node_links",
            fmt::format("is cube_mesh, which is a machine of V100, but the GPU is {}", gpu.name));
+  check_collnet(m);
   for (const auto* graph : {&m.ring, &m.tree, &m.nvls})
     if (graph->has_value() && ((*graph)->channels == 0 || !((*graph)->speed > 0)))
       refuse(m, "graph", "a graph needs both channels and the speed of a channel");

@@ -49,6 +49,8 @@ struct LibraryMachine {
   double nic_bandwidth = 0;    ///< GB/s and direction; needed with several nodes
   HostCpu host = HostCpu::intel;
   NetworkKind network = NetworkKind::rdma;
+  bool collnet = false;             ///< the network's switches reduce (SHARP)
+  uint32_t network_dimension = 1;   ///< of the topology, which has these switches
   std::optional<SearchGraph> ring;  ///< given graphs replace the search
   std::optional<SearchGraph> tree;
   std::optional<SearchGraph> nvls;

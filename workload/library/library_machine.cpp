@@ -43,6 +43,21 @@ NodeLinks links_of(const Config& config, const std::string& origin) {
   return NodeLinks::fully_connected;
 }
 
+/// The dimension whose switches reduce.
+uint32_t reducing_network(const Config& config, const LibraryMachine& m) {
+  const std::optional<uint32_t> d = network_dimension(config);
+  if (m.nodes > 1 && !d)
+    refuse(m.origin, "collnet",
+           "needs one Switch dimension that joins all nodes, whose switches reduce; write the network as one "
+           "dimension behind the node's, or remove the key");
+  if (m.nodes > 1 && !Shape(config.dimensions[*d]).has_switches())
+    refuse(m.origin, "collnet",
+           fmt::format("needs switches that reduce, and dimension {} of the topology, {}, has none; write a "
+                       "Switch, or remove the key",
+                       *d, print_dimension(config.dimensions[*d])));
+  return d.value_or(1);
+}
+
 }  // namespace
 
 LibraryMachine LibraryMachine::of(const Config& config) {
@@ -74,6 +89,8 @@ LibraryMachine LibraryMachine::of(const Config& config) {
   }
   m.host = library.host;
   m.network = library.network;
+  m.collnet = library.collnet;
+  if (m.collnet && config.graph == nullptr) m.network_dimension = reducing_network(config, m);
   m.ring = given(library.ring);
   m.tree = given(library.tree);
   m.nvls = given(library.nvls);

@@ -21,16 +21,25 @@ struct Scaled : PlanCosts {
     const auto loop = static_cast<double>(plan.loop_bytes);
     const double full = std::floor(share / loop);
     const double rest = share - full * loop;
-    double time = full * plan.steps * ring_step(plan, static_cast<double>(plan.chunk_bytes));
-    if (rest > 0) time += plan.steps * ring_step(plan, rest / plan.ranks);
+    double time = full * ring_loop(static_cast<double>(plan.chunk_bytes));
+    if (rest > 0) time += ring_loop(rest / plan.ranks);
     return time;
   }
-  /// Chunks follow each other through all ranks.
+  /// All steps wait for each other: either a chunk's way decides, or the NIC through which all of them go.
+  double ring_loop(double chunk) const {
+    const double step = ring_step(plan, chunk);
+    const double more = crossing(chunk);
+    if (more <= 0) return plan.steps * step;
+    const double busy = chunk_cost(plan, chunk) + more;
+    return std::max(plan.steps * step + plan.crossings * more, (plan.steps - 1) * busy + step + more);
+  }
+  /// Chunks follow each other through all ranks, as fast as the slowest hop lets them.
   double chain() const {
     const double share = static_cast<double>(plan.bytes) / plan.channels;
     const double chunk = std::min(share, static_cast<double>(plan.chunk_bytes));
     const double wait = step_wait(plan);
-    return (share / chunk + plan.steps - 1) * (chunk * channel_byte + sigma) + plan.steps * wait;
+    return (share / chunk - 1) * (chunk * crossing_byte + sigma) +
+           plan.steps * (chunk * channel_byte + sigma + wait) + plan.crossings * crossing(chunk);
   }
   double tree() const {
     const double share = static_cast<double>(plan.bytes) / plan.channels;
@@ -57,6 +66,7 @@ double moving(const Scaled& s) {
     case LibraryAlgorithm::ring:
       return s.plan.op == LibraryOp::broadcast || s.plan.op == LibraryOp::reduce ? s.chain() : s.ring();
     case LibraryAlgorithm::tree:
+    case LibraryAlgorithm::collnet_chain:
       return s.tree();
     case LibraryAlgorithm::all_pairs:
       return s.direct();

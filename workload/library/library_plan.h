@@ -54,24 +54,26 @@ struct LibraryPlan {
   Protocol protocol = Protocol::simple;
   uint64_t bytes = 0;  ///< of the call, as nccl-tests counts it
   uint32_t ranks = 1;
-  uint32_t nodes = 1;            ///< that have ranks of the communicator
-  uint32_t channels = 0;         ///< thread blocks in use
-  uint64_t channel_bytes = 0;    ///< share of the call's bytes that the busiest channel has
-  uint64_t chunk_bytes = 0;      ///< data of a step of a full loop
-  uint32_t slices = 1;           ///< of a chunk, each with its own synchronisation
-  uint64_t least_slice = 0;      ///< a chunk of no more bytes has one slice
-  uint64_t loop_bytes = 0;       ///< that a channel (NVLS: all channels) moves before it begins anew
-  uint64_t loops = 1;            ///< the last one may have less to move
-  uint32_t steps = 0;            ///< of a loop: K of a ring, depth of a tree
-  double channel_bandwidth = 0;  ///< of one channel in use: its rate, or its share of the links
-  double bandwidth = 0;          ///< of all channels together on the links
-  double base_us = 0;            ///< of a call
-  double latency_us = 0;         ///< of all steps
-  double sigma_us = 0;           ///< of a slice, beside its bytes
-  double fill = 0;               ///< NVLS, CollNet: loops until the first result
-  double wire_factor = 1;        ///< bytes on the links for one of data: LL 2, LL128 16/15, Simple 1
-  double network_share = 0;      ///< what the slowest of several channels adds, as a share of the latencies
-  std::string tuned_by;          ///< "" (the tuner), or the line of the overrides: "tuner.csv:3"
+  uint32_t nodes = 1;             ///< that have ranks of the communicator
+  uint32_t channels = 0;          ///< thread blocks in use
+  uint64_t channel_bytes = 0;     ///< share of the call's bytes that the busiest channel has
+  uint64_t chunk_bytes = 0;       ///< data of a step of a full loop
+  uint32_t slices = 1;            ///< of a chunk, each with its own synchronisation
+  uint64_t least_slice = 0;       ///< a chunk of no more bytes has one slice
+  uint64_t loop_bytes = 0;        ///< that a channel (NVLS: all channels) moves before it begins anew
+  uint64_t loops = 1;             ///< the last one may have less to move
+  uint32_t steps = 0;             ///< of a loop: K of a ring, depth of a tree
+  double channel_bandwidth = 0;   ///< of one channel in use: its rate, or its share of the links
+  double crossing_bandwidth = 0;  ///< .. where it crosses the network, if that is slower; else 0
+  uint32_t crossings = 0;         ///< rings: how often a chunk crosses the network
+  double bandwidth = 0;           ///< of all channels together on the links
+  double base_us = 0;             ///< of a call
+  double latency_us = 0;          ///< of all steps
+  double sigma_us = 0;            ///< of a slice, beside its bytes
+  double fill = 0;                ///< NVLS, CollNet: loops until the first result
+  double wire_factor = 1;         ///< bytes on the links for one of data: LL 2, LL128 16/15, Simple 1
+  double network_share = 0;       ///< what the slowest of several channels adds, as a share of the latencies
+  std::string tuned_by;           ///< "" (the tuner), or the line of the overrides: "tuner.csv:3"
 
   /// Time of the call without contention, us (docs/libraries.md, "Closed forms").
   double time_us(const LibraryParameters& parameters) const;

@@ -13,6 +13,8 @@ constexpr double kRound = 1e-9;         // speeds are decimal fractions
 constexpr uint32_t kMostSearched = 32;  // MAXCHANNELS / 2
 constexpr double kDoubledFrom = 25;     // GB/s a channel
 constexpr double kWideFrom = 50;
+// A search that has a graph does not try speeds of less than this share of its own.
+constexpr double kSlowest = 0.49;
 
 uint32_t whole(double channels) {
   return channels <= 0 ? 0 : static_cast<uint32_t>(std::floor(channels + kRound));
@@ -59,6 +61,7 @@ const std::vector<double>& speeds(const Context& c) {
 SearchGraph find_ring(const Context& c) {
   SearchGraph best;
   for (const double speed : speeds(c)) {
+    if (best.channels != 0 && speed <= kSlowest * best.speed) break;
     const uint32_t channels = std::min({inside(c, speed), between(c, speed), kMostSearched});
     if (channels * speed > best.bandwidth() + kRound) best = {channels, speed, speed};
   }
@@ -112,6 +115,18 @@ SearchGraph find_nvls(const Context& c) {
   return graph;
 }
 
+/// CollNetDirect: a head beside each NIC.
+SearchGraph find_collnet(const Context& c) {
+  if (!c.machine.collnet || c.shape.nodes < 2 || c.shape.local != c.shape.least_local) return {};
+  SearchGraph graph;
+  graph.channels = std::min({nics_of(c), c.shape.local, kMostSearched});
+  for (const double speed : speeds(c)) {
+    graph.speed = graph.inter_speed = speed;
+    if (inside(c, speed) >= graph.channels && between(c, speed) >= graph.channels) break;
+  }
+  return graph;
+}
+
 SearchGraph completed(SearchGraph given) {
   if (given.inter_speed <= 0) given.inter_speed = given.speed;
   return given;
@@ -131,6 +146,7 @@ void search_nccl(Context& c) {
   }
   if (c.machine.tree) graphs.tree = completed(*c.machine.tree);
   graphs.nvls = c.machine.nvls ? completed(*c.machine.nvls) : find_nvls(c);
+  graphs.collnet = find_collnet(c);
   uint32_t channels = 2 * graphs.ring.channels;
   if (c.generation.hopper && c.shape.nodes > 1 && graphs.ring.speed > 45 && channels < 16) channels *= 2;
   graphs.channels = std::min(channels, c.tables.rules.most_channels[c.shape.nodes > 1 ? 1 : 0]);
@@ -194,8 +210,12 @@ double Context::node_bandwidth() const {
     case NodeLinks::cube_mesh:
       // Four of a GPU's six links stay in its half, two of them to one partner.
       return shape.local > 4 ? all : shape.local > 2 ? all * 4 / 6 : all * 2 / 6;
-    case NodeLinks::fully_connected:
-      return machine.gpus_per_node > 1 ? all * (shape.local - 1) / (machine.gpus_per_node - 1) : all;
+    case NodeLinks::fully_connected: {
+      // The links of RCCL's GPUs lead to so many others; a smaller node has no use for some of them.
+      const bool table = machine.kind == LibraryKind::rccl && machine.links_per_gpu == 0;
+      const uint32_t peers = std::max(table ? gpu.links : 1, machine.gpus_per_node - 1);
+      return machine.gpus_per_node > 1 ? all * (shape.local - 1) / peers : all;
+    }
     default:
       return all;
   }

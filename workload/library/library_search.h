@@ -28,6 +28,7 @@ struct CommShape {
 
 struct CommGraphs {
   SearchGraph ring, tree, nvls;  ///< nvls.channels 0: none
+  SearchGraph collnet;           ///< a channel a head; 0: the network does not reduce
   uint32_t channels = 0;         ///< most that a call uses
 };
 

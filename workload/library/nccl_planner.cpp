@@ -13,6 +13,7 @@
 namespace weft::library {
 namespace {
 
+constexpr double kFewNvls = 150;      // GB/s: a slower NVLS over nodes has small chunks
 constexpr uint32_t kSlicedSteps = 4;  // steps of a Simple chunk of rings that reduce or gather parts
 
 size_t index(Protocol protocol) {
@@ -62,20 +63,24 @@ void share_out(LibraryPlan& plan, uint32_t channels) {
   plan.channel_bytes = (plan.bytes + channels - 1) / channels;
 }
 
-void lay_out_nvls(const Context& c, LibraryPlan& plan, uint32_t channels) {
+/// `believed`: GB/s that the tuner reckons with.
+void lay_out_nvls(const Context& c, LibraryPlan& plan, double believed, uint32_t channels) {
   const Rules& rules = c.tables.rules;
   const bool tree = plan.algorithm == LibraryAlgorithm::nvls_tree;
-  share_out(plan, channels != 0 ? channels : c.generation.nvls_channels[c.shape.nodes > 1 ? 1 : 0]);
+  const bool switched = !tree && c.shape.nodes > 1;  // the network's switches reduce
+  uint32_t most = c.generation.nvls_channels[c.shape.nodes > 1 ? 1 : 0];
+  if (switched) most = std::min(most, c.graphs.channels);
+  share_out(plan, channels != 0 ? channels : most);
   const double width = static_cast<double>(plan.channels) * c.shape.local;
   const double bytes = static_cast<double>(plan.bytes);
   constexpr double kKiB = 1024;
-  double chunk = 128 * kKiB;
+  double chunk = (switched && believed < kFewNvls ? 32 : 128) * kKiB;
   if (tree) {
     if (c.shape.nodes >= 4) chunk = 64 * kKiB;
     if (bytes < 4 * width * chunk) chunk = std::min(chunk, 64 * kKiB);
     if (bytes < width * chunk) chunk = std::min(chunk, 32 * kKiB);
   } else {
-    if (bytes < 64 * width * chunk) chunk = 64 * kKiB;
+    if (bytes < 64 * width * chunk) chunk = std::min(chunk, 64 * kKiB);
     if (bytes < 8 * width * chunk) chunk = std::min(chunk, 32 * kKiB);
     if (bytes < 2 * width * chunk) chunk = std::min(chunk, 16 * kKiB);
   }
@@ -86,13 +91,57 @@ void lay_out_nvls(const Context& c, LibraryPlan& plan, uint32_t channels) {
   plan.steps = 3;
 }
 
+/// From one and a half times the rings' channels down. The least that a thread has is halved on the way.
+uint32_t collnet_channels(const Context& c, uint64_t bytes) {
+  constexpr double kThreads = 640;
+  const double heads = c.graphs.collnet.channels;
+  double least = 512;
+  uint32_t channels = std::max(1u, c.graphs.channels * 3 / 2);
+  for (uint32_t level = 16; level >= 1; level /= 2) {
+    while (channels > level && static_cast<double>(bytes) < channels * kThreads * heads * least) {
+      if (channels == level + level / 2) least /= 2;
+      --channels;
+    }
+    if (channels > level) break;
+  }
+  return channels;
+}
+
+/// The largest chunk, or a smaller one: `wide` of them side by side are to go several times through a
+/// pipeline that is `depth` hops deep. `last`: how often, for the smallest chunk.
+uint64_t collnet_chunk(uint64_t chunk, double bytes, double wide, double depth, double last) {
+  const auto times = [&] { return bytes / (wide * static_cast<double>(chunk)); };
+  while (times() < 64 * depth && chunk > 131072) chunk /= 2;
+  while (times() < 8 * depth && chunk > 65536) chunk /= 2;
+  while (times() < last * depth && chunk > 32768) chunk /= 2;
+  return chunk;
+}
+
+void lay_out_collnet_direct(const Context& c, LibraryPlan& plan, uint32_t channels) {
+  share_out(plan, channels != 0 ? channels : collnet_channels(c, plan.bytes));
+  const double wide = static_cast<double>(plan.channels) * c.graphs.collnet.channels;
+  plan.steps = c.shape.local > 1 ? 2 : 1;
+  plan.chunk_bytes = collnet_chunk(512 << 10, static_cast<double>(plan.bytes), wide, plan.steps, 8);
+  plan.loop_bytes = static_cast<uint64_t>(wide) * plan.chunk_bytes;
+  plan.loops = (plan.bytes + plan.loop_bytes - 1) / plan.loop_bytes;
+  plan.fill = c.tables.rules.collnet_fill;
+}
+
+/// A tree whose root is the switch: a chain through each node.
+void lay_out_collnet_chain(const Context& c, LibraryPlan& plan, uint32_t channels) {
+  lay_out_tree(c, plan, channels);
+  plan.steps = c.shape.local + 1;
+  plan.chunk_bytes =
+      collnet_chunk(256 << 10, static_cast<double>(plan.bytes), plan.channels, c.shape.local, 1);
+  plan.loop_bytes = plan.chunk_bytes;
+  plan.loops = (plan.channel_bytes + plan.loop_bytes - 1) / plan.loop_bytes;
+}
+
 Choice choice_of(const Context& c, LibraryOp op, uint64_t bytes, const Forced& forced) {
   if (!forced.algorithm && !forced.protocol) return choose(c, op, bytes);
-  constexpr LibraryAlgorithm kAll[] = {LibraryAlgorithm::tree, LibraryAlgorithm::ring, LibraryAlgorithm::nvls,
-                                       LibraryAlgorithm::nvls_tree, LibraryAlgorithm::pat};
   Choice best;
   std::string why;
-  for (const LibraryAlgorithm algorithm : kAll) {
+  for (const LibraryAlgorithm algorithm : kTuned) {
     if (forced.algorithm && *forced.algorithm != algorithm) continue;
     for (const Protocol protocol : {Protocol::ll, Protocol::ll128, Protocol::simple}) {
       if (forced.protocol && *forced.protocol != protocol) continue;
@@ -139,11 +188,11 @@ void lay_out_ring(const Context& c, LibraryPlan& plan, uint32_t channels) {
   plan.bandwidth = link_bandwidth(c.graphs.ring, plan.protocol, rules);
   plan.channel_bandwidth =
       std::min(c.generation.channel_rate[index(plan.protocol)], plan.bandwidth / plan.channels);
-  // A channel crosses by one NIC, and all channels share the NICs. Where its chunks follow each other, no hop
-  // is faster than that one; the steps of the other rings wait for each other, and few of them cross.
-  if (chains(plan.op) && c.shape.nodes > 1) {
-    const double share = std::min(c.machine.nic_bandwidth, c.network_bandwidth() / plan.channels);
-    plan.channel_bandwidth = std::min(plan.channel_bandwidth, share / plan.wire_factor);
+  // A channel crosses by one NIC, and all channels share the NICs.
+  if (c.shape.nodes > 1) {
+    const double share =
+        std::min(c.machine.nic_bandwidth, c.network_bandwidth() / plan.channels) / plan.wire_factor;
+    if (share < plan.channel_bandwidth) plan.crossing_bandwidth = share;
   }
   const bool sliced = plan.protocol == Protocol::simple && !chains(plan.op);
   const auto step = static_cast<uint64_t>(rules.step_bytes[index(plan.protocol)]);
@@ -152,6 +201,9 @@ void lay_out_ring(const Context& c, LibraryPlan& plan, uint32_t channels) {
   plan.least_slice = static_cast<uint64_t>(rules.least_slice);
   plan.sigma_us = c.tables.slice[index(plan.protocol)];
   plan.steps = chains(plan.op) ? plan.ranks - 1 : ring_steps(plan.op, plan.ranks);
+  // A ring has a crossing a node. A chunk's way once round leaves out one hop, mostly one inside a node.
+  const uint32_t rounds = plan.op == LibraryOp::all_reduce ? 2 : 1;
+  plan.crossings = c.shape.nodes < 2 ? 0 : c.shape.local == 1 ? plan.steps : rounds * c.shape.nodes;
   plan.loop_bytes = plan.chunk_bytes * (chains(plan.op) ? 1 : plan.ranks);
   plan.loops = (plan.channel_bytes + plan.loop_bytes - 1) / plan.loop_bytes;
 }
@@ -200,6 +252,14 @@ LibraryPlan plan_nccl(const Context& c, LibraryOp op, uint64_t bytes, const Forc
     case LibraryAlgorithm::tree:
       lay_out_tree(c, plan, forced.channels);
       break;
+    case LibraryAlgorithm::collnet_direct:
+      plan.bandwidth = choice.estimate.reached;
+      plan.sigma_us = c.tables.slice[index(plan.protocol)];
+      lay_out_collnet_direct(c, plan, forced.channels);
+      break;
+    case LibraryAlgorithm::collnet_chain:
+      lay_out_collnet_chain(c, plan, forced.channels);
+      break;
     case LibraryAlgorithm::pat:
       share_out(plan, forced.channels != 0 ? forced.channels : channels_by_size(c, plan));
       plan.bandwidth = choice.estimate.reached;
@@ -210,7 +270,7 @@ LibraryPlan plan_nccl(const Context& c, LibraryOp op, uint64_t bytes, const Forc
     default:
       plan.bandwidth = choice.estimate.reached;
       plan.sigma_us = c.tables.slice[index(plan.protocol)];
-      lay_out_nvls(c, plan, forced.channels);
+      lay_out_nvls(c, plan, choice.estimate.bandwidth, forced.channels);
       break;
   }
   if (plan.protocol == Protocol::ll && c.shape.nodes > 1)

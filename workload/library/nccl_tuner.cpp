@@ -11,7 +11,9 @@
 namespace weft::library {
 namespace {
 
-constexpr double kUsPerGb = 1e-3;  // us that a byte takes at 1 GB/s
+constexpr uint32_t kMostDirect = 8;  // ranks of a node with CollNetDirect (NCCL_MAX_DIRECT_ARITY + 1)
+constexpr double kArity = 0.4;       // us that each further rank of the node adds to CollNetDirect
+constexpr double kUsPerGb = 1e-3;    // us that a byte takes at 1 GB/s
 
 uint32_t log2_floor(uint64_t value) {
   uint32_t log = 0;
@@ -85,6 +87,27 @@ double nvls_bus(const Context& c, LibraryOp op, LibraryAlgorithm algorithm) {
   return heads * channel;
 }
 
+/// What NVLS over nodes reaches where the network's switches reduce: all data cross a NIC once in each
+/// direction, which the tuner does not reckon with, and in a node they take what they take in one node alone.
+double nvls_between(const Context& c) {
+  const double heads = c.graphs.nvls.channels;
+  double speed = c.graphs.nvls.speed;
+  for (const double s : c.generation.node_speeds)
+    if (heads * s <= c.node_bandwidth()) {
+      speed = std::min(speed, s);
+      break;
+    }
+  const double bus = heads * speed * c.generation.nvls_efficiency * (heads - 1) / heads * 2;
+  return std::min(bus * c.shape.ranks / ring_steps(LibraryOp::all_reduce, c.shape.ranks),
+                  heads * c.graphs.nvls.inter_speed);
+}
+
+/// Not every GPU has a NIC of its own: the heads' links carry more.
+double collnet_direct_bus(const Context& c) {
+  const double each = static_cast<double>(c.shape.local) / c.graphs.collnet.channels;
+  return c.graphs.collnet.bandwidth() / ((each + 1) / 2) * (c.generation.hopper ? 0.85 : 1);
+}
+
 double ring_latency(const Context& c, LibraryOp op, Protocol protocol) {
   const double l = inner(c, LibraryAlgorithm::ring, protocol);
   const uint32_t n = c.shape.ranks;
@@ -153,7 +176,11 @@ std::string lacks(const Context& c, LibraryOp op, LibraryAlgorithm algorithm, Pr
       const bool tree = algorithm == LibraryAlgorithm::nvls_tree;
       if (tree && c.shape.nodes < 2) return "an NVLS tree needs several nodes";
       if (tree && !reduces_all) return "NVLS trees are for all_reduce";
-      if (!tree && c.shape.nodes > 1) return "NVLS over several nodes needs switches that reduce";
+      if (!tree && c.shape.nodes > 1) {
+        if (!c.machine.collnet)
+          return "NVLS over several nodes needs switches of the network that reduce (`collectives.collnet`)";
+        if (!reduces_all) return "NVLS over several nodes is planned for all_reduce";
+      }
       return tree || reduces_all || parts ? "" : "NVLS is for all_reduce, all_gather and reduce_scatter";
     }
     case LibraryAlgorithm::pat:
@@ -161,6 +188,15 @@ std::string lacks(const Context& c, LibraryOp op, LibraryAlgorithm algorithm, Pr
       if (protocol != Protocol::simple) return "PAT has the protocol Simple alone";
       if (c.shape.local != 1 || c.shape.nodes < 2) return "PAT needs one rank a node";
       return parts ? "" : "PAT is for all_gather and reduce_scatter";
+    case LibraryAlgorithm::collnet_direct:
+    case LibraryAlgorithm::collnet_chain:
+      if (!c.machine.collnet)
+        return "CollNet needs switches of the network that reduce; set `collectives.collnet: true`";
+      if (c.graphs.collnet.channels == 0) return "CollNet needs several nodes with equally many ranks";
+      if (protocol != Protocol::simple) return "CollNet has the protocol Simple alone";
+      if (algorithm == LibraryAlgorithm::collnet_direct && c.shape.local > kMostDirect)
+        return fmt::format("CollNetDirect needs nodes of at most {} ranks", kMostDirect);
+      return reduces_all ? "" : "CollNet is for all_reduce";
     default:
       return fmt::format("{} is not one that Weft plans for NCCL's collectives", to_string(algorithm));
   }
@@ -187,8 +223,22 @@ Estimate estimate(const Context& c, LibraryOp op, LibraryAlgorithm algorithm, Pr
           algorithm == LibraryAlgorithm::nvls ? l + (c.shape.nodes > 1 ? far : 0) : l + 2 * depth * far;
       e.reached = nvls_bus(c, op, algorithm) * ranks / ring_steps(op, c.shape.ranks);
       e.bandwidth = ratio > 0 ? nvls_bus(c, op, algorithm) * ratio : e.reached;
+      if (algorithm == LibraryAlgorithm::nvls && c.shape.nodes > 1) e.reached = nvls_between(c);
+      // Two nodes exchange all data once; inner nodes of larger trees send them twice.
+      if (algorithm == LibraryAlgorithm::nvls_tree)
+        e.reached = std::min(e.reached, c.network_bandwidth() / (c.shape.nodes == 2 ? 1 : 2));
       break;
     }
+    case LibraryAlgorithm::collnet_direct: {
+      const uint32_t peers = c.shape.local - 1;
+      e.latency_us = 2 * (std::min(1u, peers) * l + kArity * peers) + far;
+      e.reached = e.bandwidth = collnet_direct_bus(c) / 2;
+      break;
+    }
+    case LibraryAlgorithm::collnet_chain:
+      e.latency_us = 2 * (c.shape.local - 1) * l + far;
+      e.reached = e.bandwidth = search_bandwidth(c, c.graphs.ring) / 2;
+      break;
     case LibraryAlgorithm::pat:
       e.latency_us = depth * far / 3.5 + 2.8 * ranks;
       e.bandwidth = c.tables.rules.pat_share * search_bandwidth(c, c.graphs.ring) * ranks / (ranks - 1);
@@ -202,10 +252,8 @@ Estimate estimate(const Context& c, LibraryOp op, LibraryAlgorithm algorithm, Pr
 }
 
 Choice choose(const Context& c, LibraryOp op, uint64_t bytes) {
-  constexpr LibraryAlgorithm kAll[] = {LibraryAlgorithm::tree, LibraryAlgorithm::ring, LibraryAlgorithm::nvls,
-                                       LibraryAlgorithm::nvls_tree, LibraryAlgorithm::pat};
   Choice best;
-  for (const LibraryAlgorithm algorithm : kAll) {
+  for (const LibraryAlgorithm algorithm : kTuned) {
     for (const Protocol protocol : {Protocol::ll, Protocol::ll128, Protocol::simple}) {
       if (!lacks(c, op, algorithm, protocol).empty()) continue;
       const Estimate e = estimate(c, op, algorithm, protocol, bytes);

@@ -19,7 +19,7 @@ struct Estimate {
   double base_us = 0;
   double latency_us = 0;  ///< beside the base
   double bandwidth = 0;   ///< GB/s of the call's bytes; 0: the algorithm cannot be used
-  double reached = 0;     ///< .. that NVLS and PAT reach; some versions believe in more
+  double reached = 0;     ///< .. that NVLS, CollNet and PAT reach; some versions believe in more
 };
 
 /// 2(n-1) of an all-reduce, n-1 of an all-gather and a reduce-scatter, else n.
@@ -36,6 +36,15 @@ struct Choice {
   Protocol protocol = Protocol::simple;
   Estimate estimate;
 };
+
+/// In the order in which NCCL compares them.
+constexpr LibraryAlgorithm kTuned[] = {LibraryAlgorithm::tree,
+                                       LibraryAlgorithm::ring,
+                                       LibraryAlgorithm::collnet_direct,
+                                       LibraryAlgorithm::collnet_chain,
+                                       LibraryAlgorithm::nvls,
+                                       LibraryAlgorithm::nvls_tree,
+                                       LibraryAlgorithm::pat};
 
 /// The smallest believed time of all that the communicator can run.
 Choice choose(const Context& context, LibraryOp op, uint64_t bytes);

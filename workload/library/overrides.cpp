@@ -121,9 +121,9 @@ Overrides::Line Overrides::parse_line(const std::string& text, const std::string
   if (!any(fields[3])) {
     line.forced.algorithm = find_name<LibraryAlgorithm>(fields[3], kLibraryAlgorithms);
     if (!line.forced.algorithm || *line.forced.algorithm == LibraryAlgorithm::none)
-      fail(where,
-           fmt::format("'{}' is no algorithm; write ring, tree, nvls, nvls_tree, pat, all_pairs (RCCL) or -1",
-                       fields[3]));
+      fail(where, fmt::format("'{}' is no algorithm; write ring, tree, nvls, nvls_tree, collnet_direct, "
+                              "collnet_chain, pat, all_pairs (RCCL) or -1",
+                              fields[3]));
   }
   if (!any(fields[4])) {
     line.forced.protocol = find_name<Protocol>(fields[4], kProtocols);

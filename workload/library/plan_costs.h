@@ -18,7 +18,9 @@ struct PlanCosts {
       : latency(plan.latency_us * parameters.latency_scale),
         sigma(plan.sigma_us * parameters.latency_scale),
         byte(of_rate(plan.bandwidth * parameters.bandwidth_scale)),
-        channel_byte(of_rate(plan.channel_bandwidth * parameters.bandwidth_scale)) {}
+        channel_byte(of_rate(plan.channel_bandwidth * parameters.bandwidth_scale)),
+        crossing_byte(std::max(channel_byte, of_rate(plan.crossing_bandwidth * parameters.bandwidth_scale))) {
+  }
 
   /// A step of a ring waits so long for the link beside the cost of its slices.
   double step_wait(const LibraryPlan& plan) const { return std::max(0.0, latency / plan.steps - sigma); }
@@ -38,10 +40,14 @@ struct PlanCosts {
     return std::max(n * tau, tau + step_wait(plan));
   }
 
+  /// What a chunk takes longer where it crosses the network.
+  double crossing(double chunk) const { return chunk * (crossing_byte - channel_byte); }
+
   double latency;
   double sigma;
-  double byte;          ///< a byte of the call
-  double channel_byte;  ///< .. of one channel's share
+  double byte;           ///< a byte of the call
+  double channel_byte;   ///< .. of one channel's share
+  double crossing_byte;  ///< .. where it crosses the network
 
  private:
   /// Of a byte at a rate in GB/s; no rate: no time.

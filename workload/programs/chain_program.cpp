@@ -32,11 +32,13 @@ void make_chain(const Making& m) {
   const double wait = m.costs.step_wait(plan);
   const auto pieces = static_cast<uint32_t>(std::max(1.0, std::ceil(share / piece - 1e-9)));
   const double last = share - piece * (pieces - 1);
-  const auto price = [&](double bytes) {
-    return m.out.price(bytes * byte, bytes * byte + wait, bytes * m.costs.channel_byte);
+  // `weight`: of what a crossing adds to the way; 0: it is none.
+  const auto price = [&](double bytes, double weight) {
+    const double more = weight > 0 ? m.costs.crossing(bytes) : 0;
+    return m.out.price(bytes * byte + more, bytes * byte + wait + weight * more,
+                       bytes * m.costs.channel_byte + more);
   };
-  const uint32_t whole_price = price(piece);
-  const uint32_t last_price = price(last);
+  const uint32_t whole_inside = price(piece, 0), last_inside = price(last, 0);
   const auto window = static_cast<uint32_t>(std::max(1.0, std::floor(kStepsInFlight * chunk / piece)));
   ChannelOrders orders(m.machine, m.team);
   uint32_t next = 0;
@@ -48,6 +50,12 @@ void make_chain(const Making& m) {
     const uint64_t step = static_cast<uint64_t>(piece) / buffers.unit * buffers.unit;
     std::vector<uint32_t> lanes(n - 1);
     for (uint32_t& lane : lanes) lane = m.out.lane();
+    // From the first member of a node on there is one crossing less; the others take its time, too.
+    double crossings = 0;
+    for (uint32_t i = 0; i + 1 < n; ++i)
+      crossings += orders.node(ring[i]) != orders.node(ring[i + 1]) ? 1 : 0;
+    const double each = crossings > 0 ? std::max(1.0, plan.crossings / crossings) : 1;
+    const uint32_t whole_outside = price(piece, each), last_outside = price(last, each);
     const uint32_t first = next;
     const auto at = [&](uint32_t k, uint32_t i) { return first + k * (n - 1) + i; };
     for (uint32_t k = 0; k < pieces; ++k) {
@@ -58,7 +66,9 @@ void make_chain(const Making& m) {
         send.lane = lanes[i];
         send.from = ring[i];
         send.to = ring[i + 1];
-        send.price = k + 1 == pieces ? last_price : whole_price;
+        const bool crosses = orders.node(ring[i]) != orders.node(ring[i + 1]);
+        send.price = k + 1 == pieces ? (crosses ? last_outside : last_inside)
+                                     : (crosses ? whole_outside : whole_inside);
         send.bytes = bytes;
         send.source = send.target = part.begin + begin;
         send.channel = static_cast<uint16_t>(channel);

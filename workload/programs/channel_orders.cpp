@@ -127,29 +127,32 @@ uint32_t ChannelOrders::entry(uint32_t channel) const {
 std::vector<uint32_t> ChannelOrders::cycle(uint32_t channel) {
   uint32_t first = entry(channel);
   while (!used_[first]) first = (first + 1) % gpus_;
-  if (!capacity_.empty()) return balanced_cycle(first);
+  if (!capacity_.empty()) return balanced_cycle(channel, first);
   std::vector<uint32_t> places(gpus_);
   for (uint32_t i = 0; i < gpus_; ++i) places[i] = (first + i) % gpus_;
   return places;
 }
 
 /// Of several nodes: the GPU from which a channel that enters at `first` leaves, beside the same NIC if GPUs
-/// share one, so that all NICs have equally many.
-uint32_t ChannelOrders::exit(uint32_t first) const {
+/// share one, so that all NICs have equally many. Between fully connected GPUs the channels of a NIC leave by
+/// different ones: what changes rails after an odd number of nodes uses all links then.
+uint32_t ChannelOrders::exit(uint32_t channel, uint32_t first) const {
   if (nodes_.size() < 2) return kAny;
   const uint32_t shared = std::max(1u, gpus_ / std::max(1u, std::min(machine_.nics_per_node, gpus_)));
-  const uint32_t last =
-      shared > 1 ? first / shared * shared + (first % shared + 1) % shared : (first + gpus_ - 1) % gpus_;
+  const bool all_joined = machine_.links == NodeLinks::fully_connected && shared == 1;
+  const uint32_t turn = all_joined && gpus_ > 1 ? channel / gpus_ % (gpus_ - 1) : 0;
+  const uint32_t last = shared > 1 ? first / shared * shared + (first % shared + 1) % shared
+                                   : (first + gpus_ - 1 - turn) % gpus_;
   return last < gpus_ && last != first && used_[last] ? last : kAny;
 }
 
-std::vector<uint32_t> ChannelOrders::balanced_cycle(uint32_t first) {
+std::vector<uint32_t> ChannelOrders::balanced_cycle(uint32_t channel, uint32_t first) {
   constexpr uint32_t kMostLevels = 256;
   std::vector<uint32_t> places;
   for (uint32_t i = 0; i < gpus_; ++i)
     if (used_[(first + i) % gpus_]) places.push_back((first + i) % gpus_);
   if (places.size() < 2) return places;
-  const uint32_t last = exit(first);
+  const uint32_t last = exit(channel, first);
   for (uint32_t level = 1; level <= kMostLevels; ++level) {
     CycleSearch search(places, gpus_, capacity_, load_, level, last);
     if (!search.run()) continue;

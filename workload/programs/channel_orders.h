@@ -52,10 +52,10 @@ class ChannelOrders {
 
  private:
   uint32_t entry(uint32_t channel) const;
-  uint32_t exit(uint32_t first) const;
+  uint32_t exit(uint32_t channel, uint32_t first) const;
   /// The places of a node (0 .. gpus_per_node - 1) as the channel passes them, from its entry on.
   std::vector<uint32_t> cycle(uint32_t channel);
-  std::vector<uint32_t> balanced_cycle(uint32_t first);
+  std::vector<uint32_t> balanced_cycle(uint32_t channel, uint32_t first);
   std::vector<uint32_t> members_of(uint32_t node, const std::vector<uint32_t>& places) const;
 
   const LibraryMachine& machine_;

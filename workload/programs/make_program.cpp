@@ -13,33 +13,37 @@ namespace {
 
 /// Why the call has no program; empty: it has one.
 std::string no_program(const LibraryPlan& plan, const Team& team, const LibraryMachine& machine,
-                       bool switches) {
-  switch (plan.algorithm) {
-    case LibraryAlgorithm::nvls:
-    case LibraryAlgorithm::nvls_tree:
-      break;
-    case LibraryAlgorithm::collnet_direct:
-    case LibraryAlgorithm::collnet_chain:
-      return "no program is made of it";
-    default:
-      return "";
-  }
-  if (!switches)
+                       Reducers reducers) {
+  const bool nvls = plan.algorithm == LibraryAlgorithm::nvls || plan.algorithm == LibraryAlgorithm::nvls_tree;
+  const bool collnet =
+      plan.algorithm == LibraryAlgorithm::collnet_direct || plan.algorithm == LibraryAlgorithm::collnet_chain;
+  if (!nvls && !collnet) return "";
+  if (nvls && !reducers.nodes)
     return "a node's GPUs must be dimension 0, and that a Switch (with `topology.fidelity_rules` at the "
            "fidelity that it has for the first of them that sends messages)";
-  if (plan.algorithm == LibraryAlgorithm::nvls && plan.nodes > 1)
-    return "over several nodes it needs switches of the network that reduce (SHARP)";
+  const bool between = collnet || (plan.algorithm == LibraryAlgorithm::nvls && plan.nodes > 1);
+  if (between && !reducers.network)
+    return "the nodes must be joined by one Switch dimension (with `topology.fidelity_rules` at the fidelity "
+           "that it has for the first of them that sends messages)";
   const ChannelOrders orders(machine, team);
-  for (const std::vector<uint32_t>& node : orders.nodes())
+  const auto places = [&](const std::vector<uint32_t>& node) {
+    std::vector<uint32_t> of;
+    for (const uint32_t member : node) of.push_back(orders.local(member));
+    return of;
+  };
+  for (const std::vector<uint32_t>& node : orders.nodes()) {
     if (node.size() != orders.nodes().front().size()) return "its nodes must have equally many ranks";
+    if (between && places(node) != places(orders.nodes().front()))
+      return "its ranks must be at the same places of all nodes, so that switches join them";
+  }
   return "";
 }
 
 }  // namespace
 
 Program make_program(const LibraryPlan& plan, CollectiveOp op, const LibraryParameters& parameters,
-                     const LibraryMachine& machine, const Team& team, Buffers buffers, bool switches) {
-  if (const std::string why = no_program(plan, team, machine, switches); !why.empty())
+                     const LibraryMachine& machine, const Team& team, Buffers buffers, Reducers reducers) {
+  if (const std::string why = no_program(plan, team, machine, reducers); !why.empty())
     throw UserError(
         ExitCode::usage,
         fmt::format("{}: {} of {} B on {} ranks runs {} {}, which `message` and `packet` fidelity cannot "
@@ -58,7 +62,11 @@ Program make_program(const LibraryPlan& plan, CollectiveOp op, const LibraryPara
       }
       break;
     case LibraryAlgorithm::tree:
+    case LibraryAlgorithm::collnet_chain:
       make_tree(making);
+      break;
+    case LibraryAlgorithm::collnet_direct:
+      make_collnet_direct(making);
       break;
     case LibraryAlgorithm::all_pairs:
       make_all_pairs(making);

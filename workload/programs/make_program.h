@@ -11,11 +11,17 @@
 
 namespace weft::library {
 
-/// `switches`: each node has one that reduces for programs. `op`: of the call; the library's own operation
+/// Switches that reduce for programs.
+struct Reducers {
+  bool nodes = false;    ///< each node has one
+  bool network = false;  ///< .. and the network, which joins the nodes' GPUs of one place
+};
+
+/// `op`: of the call; the library's own operation
 /// does not tell gather and scatter from all_to_all. At least two members, at least one byte. Throws
 /// UserError(usage) if there is no program.
 Program make_program(const LibraryPlan& plan, CollectiveOp op, const LibraryParameters& parameters,
-                     const LibraryMachine& machine, const Team& team, Buffers buffers, bool switches);
+                     const LibraryMachine& machine, const Team& team, Buffers buffers, Reducers reducers);
 
 }  // namespace weft::library
 

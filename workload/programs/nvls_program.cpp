@@ -6,7 +6,8 @@
 //
 //   contribute   every GPU sends each part to the switch, which reduces it
 //   reduced      the switch sends the sum of a part to its head
-//   (tree)       the heads of a part reduce and broadcast it over the nodes
+//   (nodes)      the heads of a part reduce and broadcast it over the nodes by trees, or the network's
+//                switches do (SHARP)
 //   multicast    the head sends the part to the switch, which sends it to all others
 //
 // Reduce-scatter is the first half, all-gather the second. The closed form is F + (S / loop) t with F =
@@ -33,8 +34,10 @@ class NvlsMaker {
         op_(making.plan.op),
         orders_(making.machine, making.team),
         nodes_(orders_.nodes()),
-        heads_(static_cast<uint32_t>(nodes_.front().size())) {
+        heads_(static_cast<uint32_t>(nodes_.front().size())),
+        reduced_between_(making.plan.algorithm == LibraryAlgorithm::nvls && nodes_.size() > 1) {
     for (uint32_t channel : {0u, 1u}) find_tree(channel);
+    if (reduced_between_) depth_ = 1;
   }
 
   void make() {
@@ -51,7 +54,11 @@ class NvlsMaker {
     const double piece = loop / pieces;
     window_ = kStepsInFlight * static_cast<uint32_t>(pieces);
     const auto loops = static_cast<uint32_t>(std::max(1.0, std::ceil(total / piece - 1e-9)));
-    for (size_t node = 0; node < nodes_.size(); ++node) switches_.push_back(m_.out.add_switch());
+    for (const std::vector<uint32_t>& node : nodes_)
+      switches_.push_back(m_.out.add_switch({0, node.front()}));
+    if (reduced_between_)
+      for (const uint32_t head : nodes_.front())
+        rails_.push_back(m_.out.add_switch({m_.machine.network_dimension, head}));
     lanes_.resize(m_.members());
     for (Lanes& lanes : lanes_) lanes = {m_.out.lane(), {m_.out.lane(), m_.out.lane()}, m_.out.lane()};
     uint64_t done = 0;  // all_reduce: of the buffer; else: of every shard
@@ -158,7 +165,10 @@ class NvlsMaker {
         results_[k][head] = number;
       }
     }
-    if (nodes_.size() > 1) cross((k + h) % 2, h, part, hop, before);
+    if (reduced_between_)
+      cross_switch(h, part, hop, result, before);
+    else if (nodes_.size() > 1)
+      cross((k + h) % 2, h, part, hop, before);
     if (!spreads()) return;
     for (size_t node = 0; node < nodes_.size(); ++node) {
       const uint32_t head = nodes_[node][h];
@@ -168,6 +178,22 @@ class NvlsMaker {
         if (member == head) continue;
         m_.out.after_arrival(up, send(m_.out.lane(), switches_[node], member, part, result, false));
       }
+    }
+  }
+
+  /// The switch that joins the heads of the part does.
+  void cross_switch(uint32_t h, const Stretch& part, uint32_t hop, uint32_t result,
+                    std::vector<std::vector<uint32_t>>& before) {
+    std::vector<uint32_t> ups;
+    for (size_t node = 0; node < nodes_.size(); ++node) {
+      const uint32_t head = nodes_[node][h];
+      ups.push_back(send(lanes_[head].up[0], head, rails_[h], part, hop, true));
+      for (const uint32_t b : before[node]) m_.out.after_arrival(b, ups.back());
+    }
+    for (size_t node = 0; node < nodes_.size(); ++node) {
+      const uint32_t down = send(m_.out.lane(), rails_[h], nodes_[node][h], part, result, false);
+      for (const uint32_t u : ups) m_.out.after_arrival(u, down);
+      before[node] = {down};
     }
   }
 
@@ -204,9 +230,11 @@ class NvlsMaker {
   ChannelOrders orders_;
   const std::vector<std::vector<uint32_t>>& nodes_;
   uint32_t heads_;
+  bool reduced_between_;  ///< by switches of the network
   uint32_t depth_ = 0;
   std::vector<std::vector<uint32_t>> parents_;  ///< by node, of the two trees
   std::vector<uint32_t> switches_;              ///< by node
+  std::vector<uint32_t> rails_;                 ///< switches of the network, by head
   std::vector<Lanes> lanes_;                    ///< by member
   std::vector<std::vector<uint32_t>> results_;  ///< by piece and member: the result that comes to it as head
   uint32_t window_ = kStepsInFlight;            ///< pieces that a GPU has room for

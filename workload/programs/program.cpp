@@ -28,7 +28,8 @@ ProgramBuilder::ProgramBuilder(uint32_t ranks, Buffers buffers, double wire_fact
   program_.wire_factor_ = wire_factor;
 }
 
-uint32_t ProgramBuilder::add_switch() {
+uint32_t ProgramBuilder::add_switch(const SwitchPlace& place) {
+  program_.switches_.push_back(place);
   program_.work_.push_back(0);
   return program_.members() - 1;
 }

@@ -9,8 +9,8 @@
 // arrivals that it waits for have come, and the receiver has room. Its price says how long the lane is busy,
 // and when the receiver can use the message at the earliest; links that are slower or in use make it later.
 //
-// Switches that reduce and multicast (NVLS) are members, too, behind the ranks: each stands for the switch of
-// a node, combines the contributions that come to it, and sends the results.
+// Switches that reduce and multicast (NVLS, CollNet) are members, too, behind the ranks: each combines the
+// contributions that come to it, and sends the results.
 
 #ifndef WEFT_WORKLOAD_PROGRAMS_PROGRAM_H
 #define WEFT_WORKLOAD_PROGRAMS_PROGRAM_H
@@ -51,11 +51,19 @@ struct Buffers {
   CollectiveOp op = CollectiveOp::all_reduce;
 };
 
+/// A switch that reduces and multicasts: the one that joins the member's line of the dimension.
+struct SwitchPlace {
+  uint32_t dimension = 0;
+  uint32_t member = 0;
+};
+
 class Program {
  public:
-  /// Ranks, and behind them the nodes' switches.
+  /// Ranks, and behind them the switches.
   uint32_t members() const { return static_cast<uint32_t>(work_.size()); }
   uint32_t ranks() const { return ranks_; }
+  /// Of members ranks() ..
+  const std::vector<SwitchPlace>& switches() const { return switches_; }
   const std::vector<Send>& sends() const { return sends_; }
   const Price& price(const Send& send) const { return prices_[send.price]; }
   /// Bytes of a message on the links.
@@ -104,6 +112,7 @@ class Program {
   Buffers buffers_;
   double wire_factor_ = 1;
   uint32_t ranks_ = 0;
+  std::vector<SwitchPlace> switches_;
   std::vector<uint32_t> order_;
   std::vector<uint32_t> first_of_lane_;
   Edges arrivals_, ends_;
@@ -119,7 +128,7 @@ class ProgramBuilder {
   const Buffers& buffers() const { return program_.buffers_; }
   uint32_t lane() { return lanes_++; }
   /// One more switch: the number of the member.
-  uint32_t add_switch();
+  uint32_t add_switch(const SwitchPlace& place);
   /// All in us.
   uint32_t price(double cost, double flight, double carried);
   /// Returns the message's number. `waits` is counted here.

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-#include "workload/programs/make_program.h"
-
 namespace weft::library {
 namespace {
 
@@ -15,16 +13,12 @@ constexpr uint64_t kMostKept = 1 << 21;  // messages: some 200 MB
 }  // namespace
 
 const ProgramBook::Work& ProgramBook::work(const std::shared_ptr<const collectives::CollectivePlan>& plan,
-                                           uint32_t rank, bool switches) {
-  const Line line{plan.get(), line_of(*plan, rank), switches};
+                                           uint32_t rank, Reducers reducers) {
+  const Line line{plan.get(), line_of(*plan, rank), reducers.nodes, reducers.network};
   if (const auto known = works_.find(line); known != works_.end()) return known->second;
   Work work;
   work.npus = members_with(*plan, rank);
-  for (const uint32_t npu : work.npus) {
-    const uint32_t node = npu / calls_.library().machine().gpus_per_node;
-    if (work.nodes.empty() || work.nodes.back() != node) work.nodes.push_back(node);
-  }
-  work.program = std::make_shared<const Program>(make(plan, work, switches));
+  work.program = std::make_shared<const Program>(make(plan, work, reducers));
   kept_ += work.program->sends().size();
   latest_.push_back(line);
   forget();
@@ -42,7 +36,7 @@ void ProgramBook::forget() {
 }
 
 Program ProgramBook::make(const std::shared_ptr<const collectives::CollectivePlan>& plan, const Work& work,
-                          bool switches) {
+                          Reducers reducers) {
   const collectives::CollectiveRequest& request = plan->request();
   const LibraryPlan& call = calls_.plan(*plan, work.npus.front());
   const auto members = static_cast<uint32_t>(work.npus.size());
@@ -73,7 +67,7 @@ Program ProgramBook::make(const std::shared_ptr<const collectives::CollectivePla
                                             : layout->shard_offset(m));
   }
   return make_program(call, request.op, calls_.parameters(), calls_.library().machine(), team,
-                      std::move(buffers), switches);
+                      std::move(buffers), reducers);
 }
 
 }  // namespace weft::library

@@ -15,6 +15,7 @@
 
 #include "workload/collectives/data.h"
 #include "workload/library/library_calls.h"
+#include "workload/programs/make_program.h"
 #include "workload/programs/program.h"
 
 namespace weft::library {
@@ -26,19 +27,18 @@ class ProgramBook {
       : config_(config), calls_(calls), data_(data) {}
 
   struct Work {
-    std::vector<uint32_t> npus;   ///< members of the line, ascending
-    std::vector<uint32_t> nodes;  ///< that have members, ascending
+    std::vector<uint32_t> npus;  ///< members of the line, ascending
     std::shared_ptr<const Program> program;
   };
-  /// What the members of `rank`'s line do to carry out the library's plan. `switches`: those of the nodes can
-  /// reduce for it. Valid until the next call. Throws UserError(usage) when the plan has no program.
+  /// What the members of `rank`'s line do to carry out the library's plan. Valid until the next call. Throws
+  /// UserError(usage) when the plan has no program.
   const Work& work(const std::shared_ptr<const collectives::CollectivePlan>& plan, uint32_t rank,
-                   bool switches);
+                   Reducers reducers);
 
  private:
-  using Line = std::tuple<const collectives::CollectivePlan*, uint32_t, bool>;
+  using Line = std::tuple<const collectives::CollectivePlan*, uint32_t, bool, bool>;
   Program make(const std::shared_ptr<const collectives::CollectivePlan>& plan, const Work& work,
-               bool switches);
+               Reducers reducers);
   void forget();
 
   const Config& config_;

@@ -25,11 +25,11 @@ bool ProgramEngine::Event::before(const Event& o) const {
 
 ProgramEngine::ProgramEngine(ProgramHost& host, uint32_t npus, collectives::DataContext* data,
                              insight::CausalLog* causes)
-    : host_(host), data_(data), causes_(causes), npus_(npus), parts_(2 * size_t{npus}) {}
+    : host_(host), data_(data), causes_(causes), npus_(npus), parts_(npus) {}
 
 uint32_t ProgramEngine::place(const Running& call, uint32_t member) const {
   const uint32_t ranks = call.call.program->ranks();
-  return member < ranks ? call.call.npus[member] : npus_ + call.call.nodes[member - ranks];
+  return member < ranks ? call.call.npus[member] : npus_ + call.call.switches[member - ranks];
 }
 
 ProgramEngine::~ProgramEngine() = default;
@@ -71,6 +71,7 @@ uint32_t ProgramEngine::open(Call call) {
   for (uint32_t m = 0; m < program.members(); ++m) {
     Member& member = running->members[m];
     member.left = program.work(m);
+    if (parts_.size() <= place(*running, m)) parts_.resize(place(*running, m) + size_t{1});
     parts_[place(*running, m)].push_back({running->number, m});
     if (m < program.ranks()) continue;
     member.started = true;  // a switch is always there
@@ -95,12 +96,12 @@ ProgramEngine::Running& ProgramEngine::find(uint32_t place, uint32_t stream) {
   for (const Part& part : parts_[place])
     if (calls_[part.call]->call.stream == stream) return *calls_[part.call];
   throw std::logic_error(fmt::format("{} {} got a message of collective {}, which does not run there",
-                                     place < npus_ ? "NPU" : "the switch of node",
-                                     place < npus_ ? place : place - npus_, stream));
+                                     place < npus_ ? "NPU" : "switch", place < npus_ ? place : place - npus_,
+                                     stream));
 }
 
-void ProgramEngine::completed_at_switch(uint32_t node, const Completion& completion, Picoseconds now) {
-  completed(npus_ + node, completion, now);
+void ProgramEngine::completed_at_switch(uint32_t number, const Completion& completion, Picoseconds now) {
+  completed(npus_ + number, completion, now);
 }
 
 void ProgramEngine::completed(uint32_t npu, const Completion& completion, Picoseconds now) {
@@ -218,7 +219,8 @@ void ProgramEngine::launch(Running& call, uint32_t number, Picoseconds now) {
   member.busy_until = std::max(member.busy_until, lane.free_at);
   Message message;
   const uint32_t ranks = program.ranks();
-  message.peer = NpuId{send.to < ranks ? call.call.npus[send.to] : kUnitPeer};
+  message.peer = NpuId{send.to < ranks ? call.call.npus[send.to]
+                                       : kUnitPeer | program.switches()[send.to - ranks].dimension};
   message.id.kind = MessageId::Kind::program;
   message.id.stream = call.call.stream;
   message.id.chunk = send.channel;
@@ -228,7 +230,7 @@ void ProgramEngine::launch(Running& call, uint32_t number, Picoseconds now) {
   if (send.from < ranks) {
     host_.submit(call.call.npus[send.from], message);
   } else {
-    host_.submit_from_switch(call.call.nodes[send.from - ranks], message);
+    host_.submit_from_switch(call.call.switches[send.from - ranks], message);
   }
   if (program.has_ends(number)) push(event(call, EventKind::end, number, lane.free_at, now));
   count_down(call, send.from, now);

@@ -28,11 +28,11 @@ namespace weft::library {
 class ProgramHost {
  public:
   virtual ~ProgramHost() = default;
-  /// Carry the message from that NPU now, to another one or (kUnitPeer) to the switch of its node.
+  /// Carry the message from that NPU now, to another one or (kUnitPeer) to a switch of its lines.
   /// ProgramEngine::completed() follows.
   virtual void submit(uint32_t npu, const Message& message) = 0;
-  /// .. from the switch of that node.
-  virtual void submit_from_switch(uint32_t node, const Message& message) = 0;
+  /// .. from the switch of that number.
+  virtual void submit_from_switch(uint32_t number, const Message& message) = 0;
   /// A member has finished its part of a call (ProgramEngine::open).
   virtual void member_done(uint32_t call, uint32_t member, const collectives::CollectiveDone& done) = 0;
 };
@@ -44,8 +44,8 @@ class ProgramEngine {
     uint32_t stream = 0;
     std::shared_ptr<const Program> program;
     std::shared_ptr<const collectives::CollectivePlan> plan;
-    std::vector<uint32_t> npus;   ///< by rank of the program
-    std::vector<uint32_t> nodes;  ///< by switch of the program: the machine's number of the node
+    std::vector<uint32_t> npus;      ///< by rank of the program
+    std::vector<uint32_t> switches;  ///< by switch of the program: the host's number of it
   };
   /// `npus`: of the machine. `data`, `causes` may be null. All outlive the engine.
   ProgramEngine(ProgramHost& host, uint32_t npus, collectives::DataContext* data, insight::CausalLog* causes);
@@ -55,9 +55,9 @@ class ProgramEngine {
   uint32_t open(Call call);
   /// A member that has joined at `joined` begins to send at `at` (>= now).
   void start(uint32_t call, uint32_t member, Picoseconds joined, Picoseconds now, Picoseconds at);
-  /// A message of kind `program` has come to the NPU, or to the switch of the node.
+  /// A message of kind `program` has come to the NPU, or to the switch of the number.
   void completed(uint32_t npu, const Completion& completion, Picoseconds now);
-  void completed_at_switch(uint32_t node, const Completion& completion, Picoseconds now);
+  void completed_at_switch(uint32_t number, const Completion& completion, Picoseconds now);
 
   /// When something is due next; kNever: nothing.
   Picoseconds next() const { return events_.empty() ? kNever : events_.front().at; }
@@ -111,7 +111,7 @@ class ProgramEngine {
   void push(const Event& event);
   Event event(const Running& call, EventKind kind, uint32_t number, Picoseconds at, Picoseconds now) const;
   Running& find(uint32_t place, uint32_t stream);
-  /// Where a member is: the NPU, or behind all NPUs the node of a switch.
+  /// Where a member is: the NPU, or behind all NPUs the switch.
   uint32_t place(const Running& call, uint32_t member) const;
   void forget(const Running& call, uint32_t member);
   void handle(const Event& event, Picoseconds now);

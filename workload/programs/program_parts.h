@@ -55,6 +55,7 @@ void make_chain(const Making& making);
 void make_tree(const Making& making);
 void make_all_pairs(const Making& making);
 void make_nvls(const Making& making);
+void make_collnet_direct(const Making& making);
 void make_pat(const Making& making);
 void make_point_to_point(const Making& making, CollectiveOp op);
 

@@ -3,6 +3,7 @@
 set(WEFT_PROGRAMS_SOURCES
   programs/channel_orders.cpp
   programs/chain_program.cpp
+  programs/collnet_program.cpp
   programs/direct_program.cpp
   programs/make_program.cpp
   programs/nvls_program.cpp

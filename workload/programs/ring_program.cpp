@@ -18,7 +18,8 @@ namespace {
 struct LoopGroup {
   uint64_t chunk = 0;  ///< bytes of a member's part, in all loops together
   uint32_t price = 0;
-  bool last = false;  ///< takes what is left
+  uint32_t crossing = 0;  ///< the price of a message to another node
+  bool last = false;      ///< takes what is left
 };
 
 class RingMaker {
@@ -47,14 +48,17 @@ class RingMaker {
     const double join = std::max(1.0, std::ceil(full * each / kMostSends));
     for (double left = full; left > 0; left -= join) {
       const double loops = std::min(left, join);
-      groups_.push_back({static_cast<uint64_t>(loops * chunk), price(chunk, loops), false});
+      groups_.push_back({static_cast<uint64_t>(loops * chunk), price(chunk, loops, false),
+                         price(chunk, loops, true), false});
     }
-    if (rest > 0) groups_.push_back({0, price(rest / n_, 1), false});
+    if (rest > 0) groups_.push_back({0, price(rest / n_, 1, false), price(rest / n_, 1, true), false});
     groups_.back().last = true;
   }
-  uint32_t price(double chunk, double loops) {
-    return m_.out.price(loops * m_.costs.chunk_cost(m_.plan, chunk),
-                        loops * m_.costs.ring_step(m_.plan, chunk), loops * chunk * m_.costs.channel_byte);
+  uint32_t price(double chunk, double loops, bool crosses) {
+    const double more = crosses ? m_.costs.crossing(chunk) : 0;
+    return m_.out.price(loops * (m_.costs.chunk_cost(m_.plan, chunk) + more),
+                        loops * (m_.costs.ring_step(m_.plan, chunk) + more),
+                        loops * (chunk * m_.costs.channel_byte + more));
   }
 
   /// The chunks of the channel's next loop, by place on the ring.
@@ -113,7 +117,7 @@ class RingMaker {
     send.lane = lane;
     send.from = ring[i];
     send.to = ring[(i + 1) % n_];
-    send.price = group.price;
+    send.price = orders_.node(send.from) == orders_.node(send.to) ? group.price : group.crossing;
     send.bytes = chunk.bytes;
     send.source = send.target = chunk.begin;
     send.channel = static_cast<uint16_t>(channel);

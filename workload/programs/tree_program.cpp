@@ -5,10 +5,12 @@
 // parts of a chunk as they come; the closed form says how long that takes to fill the tree: F = latency +
 // (d - 1) / 4 of a chunk. A message is as large a piece as F allows: with H hops from the farthest member to
 // the root and back, pieces that take x each fill the tree in (H - 1) x, and what F has beyond that is shared
-// out among the hops. So the time without contention is the closed form's whatever the size of a piece.
+// out among the hops. CollNetChain is a tree whose root is a switch of the network. So the time without
+// contention is the closed form's whatever the size of a piece.
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "workload/programs/program_parts.h"
 
@@ -20,13 +22,45 @@ class TreeMaker {
   explicit TreeMaker(const Making& making)
       : m_(making), n_(making.members()), orders_(making.machine, making.team) {}
 
+  using Tree = ChannelOrders::Tree;
+
   void make() {
     for (uint32_t channel = 0; channel < m_.plan.channels; ++channel) trees_.push_back(orders_.tree(channel));
+    if (m_.plan.algorithm == LibraryAlgorithm::collnet_chain)
+      for (Tree& tree : trees_) put_under_switch(tree);
     find_pieces();
     for (uint32_t channel = 0; channel < m_.plan.channels; ++channel) make_channel(channel);
   }
 
  private:
+  /// The heads of the nodes' chains become children of the switch that joins them.
+  void put_under_switch(Tree& tree) {
+    std::vector<uint32_t> heads;
+    for (uint32_t v = 0; v < m_.members(); ++v) {
+      const uint32_t up = tree.parent[v];
+      if (up == Tree::kNone || orders_.node(up) != orders_.node(v)) heads.push_back(v);
+    }
+    const auto [at, fresh] = switches_.try_emplace(orders_.local(heads.front()), 0);
+    if (fresh) {
+      at->second = m_.out.add_switch({m_.machine.network_dimension, heads.front()});
+      n_ = at->second + 1;
+    }
+    const uint32_t root = at->second;
+    tree.parent.resize(root + size_t{1}, Tree::kNone);
+    for (const uint32_t head : heads) tree.parent[head] = root;
+    tree.children.assign(root + size_t{1}, {});
+    for (uint32_t v = 0; v < m_.members(); ++v) tree.children[tree.parent[v]].push_back(v);
+    std::vector<uint32_t> depth(root + size_t{1}, 0);
+    tree.top_down = {root};
+    tree.depth = 0;
+    for (size_t i = 0; i < tree.top_down.size(); ++i)
+      for (const uint32_t child : tree.children[tree.top_down[i]]) {
+        depth[child] = depth[tree.top_down[i]] + 1;
+        tree.depth = std::max(tree.depth, depth[child]);
+        tree.top_down.push_back(child);
+      }
+  }
+
   void find_pieces() {
     const LibraryPlan& plan = m_.plan;
     const double share = static_cast<double>(plan.bytes) / plan.channels;
@@ -57,7 +91,7 @@ class TreeMaker {
     const Stretch part = channel_part({0, buffers.shards.back()}, channel, m_.plan.channels, buffers.unit);
     const collectives::Split split = even_split(part.bytes, pieces_, buffers.unit);
     std::vector<Lanes> lanes(n_);
-    for (uint32_t v = 0; v < n_; ++v) {
+    for (const uint32_t v : tree.top_down) {
       if (tree.parent[v] != ChannelOrders::Tree::kNone) lanes[v].up = m_.out.lane();
       for (size_t c = 0; c < tree.children[v].size(); ++c) lanes[v].down.push_back(m_.out.lane());
     }
@@ -114,9 +148,10 @@ class TreeMaker {
   }
 
   const Making& m_;
-  uint32_t n_;
+  uint32_t n_;  ///< members, and switches
   ChannelOrders orders_;
   std::vector<ChannelOrders::Tree> trees_;
+  std::map<uint32_t, uint32_t> switches_;  ///< CollNet: those of the network, by the heads' place in the node
   uint32_t pieces_ = 1;
   uint32_t price_ = 0;
   uint32_t window_ = kStepsInFlight;
