@@ -288,7 +288,7 @@ def errors(package):
 
     crossbar = "topology.dimensions[0].implementation=crossbar"
     fails("a file that is not there", ["machine.yaml:3", "input_queued_switch.so", "cannot be loaded"])
-    fails("another interface", ["was built for version 99", "has version 6"], wrong("old_interface"), crossbar)
+    fails("another interface", ["was built for version 99", "has version 7"], wrong("old_interface"), crossbar)
     fails("another SystemC", ["was built with SystemC 9.8.7", "this program with SystemC"], wrong("other_build"), crossbar)
     fails("no plugin", ["is no Weft plugin", "weft_plugin_interface"], wrong("no_plugin"), crossbar)
     fails("a missing symbol", ["cannot be loaded", "nobody_has_this", "build it against"], wrong("missing_symbol"), crossbar)
