@@ -23,11 +23,16 @@ namespace {
 
 std::atomic<uint64_t> allocations{0}, allocated{0}, largest{0};
 
-void* counted(std::size_t bytes) {
+/// Null if there is no memory.
+void* counted_or_null(std::size_t bytes) noexcept {
   allocations.fetch_add(1, std::memory_order_relaxed);
   allocated.fetch_add(bytes, std::memory_order_relaxed);
   if (bytes > largest.load(std::memory_order_relaxed)) largest.store(bytes, std::memory_order_relaxed);
-  void* const memory = std::malloc(bytes == 0 ? 1 : bytes);
+  return std::malloc(bytes == 0 ? 1 : bytes);
+}
+
+void* counted(std::size_t bytes) {
+  void* const memory = counted_or_null(bytes);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
@@ -39,6 +44,13 @@ void* operator new(std::size_t bytes) {
 }
 void* operator new[](std::size_t bytes) {
   return counted(bytes);
+}
+// std::stable_sort takes its buffer by this one.
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  return counted_or_null(bytes);
+}
+void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
+  return counted_or_null(bytes);
 }
 void operator delete(void* memory) noexcept {
   std::free(memory);
