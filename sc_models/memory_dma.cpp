@@ -35,8 +35,13 @@ MemoryDma::MemoryDma(const char* socket_name, uint32_t outstanding, uint64_t cap
 MemoryDma::~MemoryDma() = default;
 
 void MemoryDma::start(uint32_t token, bool store, uint64_t bytes, uint64_t piece) {
-  accesses_.push_back(std::make_unique<Access>(Access{token, store, bytes, bytes, bytes, 0, piece}));
-  if (causes_ != nullptr && causes_->present() != nullptr) accesses_.back()->part = *causes_->present();
+  accesses_.push_back(std::make_unique<Access>());
+  Access& access = *accesses_.back();
+  access.token = token;
+  access.store = store;
+  access.to_issue = access.to_finish = access.bytes = bytes;
+  access.piece = piece;
+  if (causes_ != nullptr && causes_->present() != nullptr) access.part = *causes_->present();
   issue();
 }
 
@@ -70,11 +75,12 @@ void MemoryDma::issue() {
       return fmt::format("{}: {}: its access of {} B to memory", socket.name(), describe_(access.token),
                          access.bytes);
     };
-    insight::AccessPart part = access.part;
-    insight::OnBehalf behalf(causes_, &part);
-    const tlm::tlm_sync_enum answer =
-        in_time([&] { return socket->nb_transport_fw(request, phase, delay); }, told,
-                "check its size, and the bandwidth and latency of the memory");
+    const tlm::tlm_sync_enum answer = in_time(
+        [&] {
+          return causes_ == nullptr ? socket->nb_transport_fw(request, phase, delay)
+                                    : forward(request, phase, delay);
+        },
+        told, "check its size, and the bandwidth and latency of the memory");
     const Picoseconds at = in_time([&] { return later(sc_core::sc_time_stamp().value(), delay.value()); },
                                    told, "check its size, and the bandwidth and latency of the memory");
     if (answer == tlm::TLM_COMPLETED) {
@@ -165,6 +171,12 @@ void MemoryDma::answered(Request& request, Picoseconds at) {
   }
   if (causes_ != nullptr) causes_->answers(by);
   done_(token, last);
+}
+
+tlm::tlm_sync_enum MemoryDma::forward(Request& request, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+  insight::AccessPart part = request.access->part;
+  const insight::OnBehalf behalf(causes_, &part);
+  return socket->nb_transport_fw(request, phase, delay);
 }
 
 void MemoryDma::free(tlm::tlm_generic_payload* payload) {

@@ -99,6 +99,8 @@ class MemoryDma : public tlm::tlm_bw_transport_if<>, public tlm::tlm_mm_interfac
   void free(tlm::tlm_generic_payload* payload) override;
 
   void issue();
+  /// .. on behalf of its access: causes_ is not null.
+  tlm::tlm_sync_enum forward(Request& request, tlm::tlm_phase& phase, sc_core::sc_time& delay);
   void fill(Request& request, Access& access, uint64_t bytes);
   void begin_tensor(Access& access);
   void begin_piece(Access& access);

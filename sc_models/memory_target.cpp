@@ -94,24 +94,33 @@ void MemoryTarget::start(Ticket ticket, const Client& client, Picoseconds at) {
   const tlm::tlm_generic_payload& payload = *open_[ticket].payload;
   const Access access{payload.get_address(), payload.get_data_length(), payload.is_write(), client.number};
   bytes_ += access.length;
-  if (watch_) {
-    open_[ticket].number = requests_;
-    open_[ticket].socket = client.number;
-    watch_(false, requests_, access, at);
-  }
+  if (observed_) tell_start(ticket, access, at);
   ++requests_;
-  if (causes_ != nullptr) causes_->begins(ticket, client.number, access.write, at);
   begin(ticket, access, at);
+}
+
+void MemoryTarget::tell_start(Ticket ticket, const Access& access, Picoseconds at) {
+  open_[ticket].number = requests_;
+  open_[ticket].socket = access.client;
+  if (watch_) watch_(false, requests_, access, at);
+  if (causes_ != nullptr) causes_->begins(ticket, access.client, access.write, at);
+}
+
+void MemoryTarget::tell_finish(Ticket ticket, Picoseconds at) {
+  const Open& o = open_[ticket];
+  if (causes_ != nullptr) {
+    causes_->finishes(ticket, at, o.payload);
+    if (o.client == nullptr) causes_->forget(o.payload);
+  }
+  if (watch_)
+    watch_(true, o.number,
+           {o.payload->get_address(), o.payload->get_data_length(), o.payload->is_write(), o.socket}, at);
 }
 
 void MemoryTarget::finish(Ticket ticket, Picoseconds at) {
   Open& o = open_[ticket];
-  if (causes_ != nullptr) causes_->finishes(ticket, at, o.payload);
-  if (watch_)
-    watch_(true, o.number,
-           {o.payload->get_address(), o.payload->get_data_length(), o.payload->is_write(), o.socket}, at);
+  if (observed_) tell_finish(ticket, at);
   if (o.client == nullptr) {
-    if (causes_ != nullptr) causes_->forget(o.payload);
     o.finished = true;
     o.at = at;
     if (o.done) o.done->notify(sc_core::SC_ZERO_TIME);
@@ -206,7 +215,7 @@ void MemoryTarget::respond(Client& client) {
 
 void MemoryTarget::respond_with(Client& client, tlm::tlm_generic_payload& payload) {
   client.responding = &payload;
-  if (causes_ != nullptr) causes_->answers(&payload);
+  if (observed_ && causes_ != nullptr) causes_->answers(&payload);
   --outstanding_;
   if (queue_probe_) queue_probe_.set(sc_core::sc_time_stamp().value(), outstanding_);
   tlm::tlm_phase phase = tlm::BEGIN_RESP;

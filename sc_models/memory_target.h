@@ -59,9 +59,15 @@ class MemoryTarget : public sc_core::sc_module, public Component {
   /// An access that arrives, or is complete, at `at` (>= now). Accesses are numbered as they come.
   using AccessWatch = std::function<void(bool complete, uint64_t number, const Access&, Picoseconds at)>;
   /// Tells of every access from now on; before the first one.
-  void watch(AccessWatch watch) { watch_ = std::move(watch); }
+  void watch(AccessWatch watch) {
+    watch_ = std::move(watch);
+    observed_ = true;
+  }
   /// Tells a causal log of its accesses from now on; before the first one.
-  void keep_causes(std::unique_ptr<MemoryCauses> causes) { causes_ = std::move(causes); }
+  void keep_causes(std::unique_ptr<MemoryCauses> causes) {
+    causes_ = std::move(causes);
+    observed_ = true;
+  }
   uint32_t sockets() const { return static_cast<uint32_t>(clients_.size()); }
 
   uint64_t bytes() const { return bytes_; }
@@ -134,6 +140,9 @@ class MemoryTarget : public sc_core::sc_module, public Component {
   bool take(tlm::tlm_generic_payload& payload);
   Ticket open(Client* client, tlm::tlm_generic_payload& payload);
   void start(Ticket ticket, const Client& client, Picoseconds at);
+  // Somebody looks:
+  void tell_start(Ticket ticket, const Access& access, Picoseconds at);
+  void tell_finish(Ticket ticket, Picoseconds at);
   void respond(Client& client);
   void respond_with(Client& client, tlm::tlm_generic_payload& payload);
   void process();
@@ -157,7 +166,8 @@ class MemoryTarget : public sc_core::sc_module, public Component {
   uint64_t outstanding_ = 0;
   uint64_t activations_ = 0;
   vcd::Probe queue_probe_;
-  AccessWatch watch_;  ///< empty: nobody looks
+  AccessWatch watch_;      ///< empty: nobody looks
+  bool observed_ = false;  ///< watch_ or causes_ is there
 };
 
 }  // namespace weft

@@ -96,10 +96,12 @@ void GroupMemory::issue() {
     const auto told = [&] { return fmt::format("{}: an access of {} B", socket_.name(), access->bytes); };
     // What is loaded has been in the memory all along.
     if (!access->write && access->data != nullptr) look(request, tlm::TLM_WRITE_COMMAND);
-    insight::AccessPart part = access->part;
-    const insight::OnBehalf behalf(causes_, &part);
-    const auto answer =
-        in_time([&] { return socket_->nb_transport_fw(request, phase, delay); }, told, kMessageRemedy);
+    const auto answer = in_time(
+        [&] {
+          return causes_ == nullptr ? socket_->nb_transport_fw(request, phase, delay)
+                                    : forward(request, phase, delay);
+        },
+        told, kMessageRemedy);
     const Picoseconds at = later(sc_core::sc_time_stamp().value(), delay.value());
     // What was stored is what is in the memory now, not what was sent there.
     if (access->write && access->data != nullptr) look(request, tlm::TLM_READ_COMMAND);
@@ -147,6 +149,12 @@ void GroupMemory::answered(Request& request, Picoseconds at) {
   under_way_ -= access->bytes;
   if (causes_ != nullptr) causes_->answers(access->part.last);
   done_(access->token, access->last);
+}
+
+tlm::tlm_sync_enum GroupMemory::forward(Request& request, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+  insight::AccessPart part = request.access->part;
+  const insight::OnBehalf behalf(causes_, &part);
+  return socket_->nb_transport_fw(request, phase, delay);
 }
 
 void GroupMemory::free(tlm::tlm_generic_payload* payload) {

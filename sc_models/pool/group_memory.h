@@ -68,6 +68,8 @@ class GroupMemory final : public tlm::tlm_bw_transport_if<>, public tlm::tlm_mm_
   void free(tlm::tlm_generic_payload* payload) override;
 
   void issue();
+  /// .. on behalf of its access: causes_ is not null.
+  tlm::tlm_sync_enum forward(Request& request, tlm::tlm_phase& phase, sc_core::sc_time& delay);
   /// The bytes of a request by debug transport, which takes no time.
   void look(const Request& request, tlm::tlm_command command);
   void answered(Request& request, Picoseconds at);
