@@ -373,6 +373,53 @@ TEST(MemoryPaths, PoolsOfPacketsAreTheHandFormula) {
   }
 }
 
+/// Every NPU loads, stores, gathers and scatters beside a collective.
+std::vector<Nodes> all_accesses() {
+  std::vector<Nodes> ranks(4);
+  for (uint64_t r = 0; r < 4; ++r) {
+    ranks[r] = {access(1, kRemote, false, 40'000 + r), access(2, kRemote, true, 30'000 + 100 * r),
+                access(3, kRemote, false, 5'000, true), access(4, kRemote, true, 5'000, true),
+                trace::test::collective(5, ChakraProtoMsg::ALL_REDUCE, 64 * kKiB)};
+    ranks[r][1].add_data_deps(1);
+  }
+  return ranks;
+}
+
+TEST(MemoryPaths, PoolsWithMemoriesAndOnSharedLinksAddUp) {
+  const std::string keys =
+      "groups: 3, group_bandwidth: 64 GB/s, latency: 13 ns, request_latency: 50 ns, chunk: 4 KiB";
+  const std::string tree = ", out_switches: 2, nodes: 1, out_node_bandwidth: 30 GB/s, ";
+  const std::string own = "in_node_bandwidth: 50 GB/s, ";
+  const struct {
+    std::string pool, stage;
+    bool packets;
+  } cases[] = {
+      {keys + tree + own + "group_memory: \"cxl(preset=cxl2_x16)\"", "pool group memories", false},
+      {keys + tree + own + "group_memory: bandwidth, split: whole", "pool group memories", false},
+      {keys + tree + own + "buffer: 1", "pool links", false},
+      {keys + tree + own + "buffer: 2, split: whole, fidelity: packet", "pool links", false},
+      {keys + tree + "share: 0, split: whole", "pool links", false},
+      {keys + tree + "share: 0, split: whole, fidelity: packet", "pool links", true},
+  };
+  for (const auto& c : cases) {
+    std::string yaml =
+        "weft: 1\ntopology: {notation: Switch(4), dimensions: [{bandwidth: 100 GB/s, latency: 10 ns";
+    if (c.packets) yaml += ", fidelity: packet";
+    const Config config = parse_config(yaml + "}]}\nmemory: {pool: {" + c.pool + "}}\n", "machine.yaml");
+    for (const bool alone : {true, false}) {
+      const Path path =
+          run(config, alone ? std::vector<Nodes>{{access(1, kRemote, false, 64 * kKiB)}} : all_accesses());
+      EXPECT_EQ(path.wrong, "") << c.pool;
+      Picoseconds stages = 0;
+      for (const auto& [stage, time] : path.by_stage)
+        if (stage.find(" of " + c.stage) != std::string::npos) stages += time;
+      EXPECT_GT(stages, path.time / 50) << c.pool;
+      EXPECT_EQ(path.of("remote_memory"), 0u) << c.pool;
+      EXPECT_EQ(path.of("wait"), 0u) << c.pool;
+    }
+  }
+}
+
 // ---- drawn jobs
 
 /// A key with a number, and the stages of a path that it moves.
