@@ -13,14 +13,12 @@
 // F is shared out evenly among the legs.
 
 #include <algorithm>
-#include <cmath>
 
+#include "workload/programs/loop_pieces.h"
 #include "workload/programs/program_parts.h"
 
 namespace weft::library {
 namespace {
-
-constexpr double kMostLoopPieces = 16;
 
 class DirectMaker {
  public:
@@ -35,31 +33,22 @@ class DirectMaker {
 
   void make() {
     const Buffers& buffers = m_.out.buffers();
-    const auto total = static_cast<double>(m_.plan.bytes);
-    const double loop = std::min(static_cast<double>(m_.plan.loop_bytes), total);
-    const double full = loop * m_.costs.byte + m_.costs.sigma;
-    local_ = static_cast<uint32_t>(nodes_.front().size());
-    leg_ = (m_.costs.latency + m_.plan.fill * full) / (local_ > 1 ? 4 : 2);
     const auto heads = static_cast<double>(heads_.size());
-    const double parts = heads * static_cast<double>(nodes_.size()) * (2.0 * local_ + 2) * total / loop;
-    const double elements = loop / (heads * buffers.unit);
-    const double pieces =
-        std::floor(std::clamp(std::min(kMostSends / parts, elements), 1.0, kMostLoopPieces));
-    const double piece = loop / pieces;
-    window_ = kStepsInFlight * static_cast<uint32_t>(pieces);
-    const auto loops = static_cast<uint32_t>(std::max(1.0, std::ceil(total / piece - 1e-9)));
+    local_ = static_cast<uint32_t>(nodes_.front().size());
+    const LoopPieces pieces(m_, heads * static_cast<double>(nodes_.size()) * (2.0 * local_ + 2), heads);
+    leg_ = pieces.first_loop() / (local_ > 1 ? 4 : 2);
+    window_ = pieces.window();
     for (const uint32_t head : heads_)
       switches_.push_back(m_.out.add_switch({m_.machine.network_dimension, nodes_.front()[head]}));
     lanes_.resize(m_.members());
     for (Lanes& lanes : lanes_) lanes = {m_.out.lane(), m_.out.lane()};
     uint64_t done = 0;
-    for (uint32_t k = 0; k < loops; ++k) {
-      const double bytes = k + 1 < loops ? piece : total - piece * k;
-      cost_ = bytes * m_.costs.byte + m_.costs.sigma * bytes / loop;
-      carried_ = bytes * m_.costs.byte;
+    for (uint32_t k = 0; k < pieces.count(); ++k) {
+      cost_ = pieces.cost(k);
+      carried_ = pieces.carried(k);
       const uint64_t begin = std::min(done, buffers.shards.back());
-      uint64_t size = std::max<uint64_t>(1, static_cast<uint64_t>(piece) / buffers.unit) * buffers.unit;
-      size = k + 1 == loops ? buffers.shards.back() - begin : std::min(size, buffers.shards.back() - begin);
+      uint64_t size = std::max<uint64_t>(1, pieces.bytes() / buffers.unit) * buffers.unit;
+      size = pieces.last(k) ? buffers.shards.back() - begin : std::min(size, buffers.shards.back() - begin);
       make_loop(k, {begin, size});
       done += size;
     }
@@ -70,18 +59,6 @@ class DirectMaker {
     uint32_t scatter = 0;
     uint32_t up = 0;
   };
-
-  uint32_t send(uint32_t lane, uint32_t from, uint32_t to, const Stretch& part, uint32_t price, bool reduce) {
-    Send send;
-    send.lane = lane;
-    send.from = from;
-    send.to = to;
-    send.price = price;
-    send.bytes = part.bytes;
-    send.source = send.target = part.begin;
-    send.reduce = reduce;
-    return m_.out.send(send);
-  }
 
   void make_loop(uint32_t k, const Stretch& whole) {
     const auto heads = static_cast<uint32_t>(heads_.size());
@@ -98,18 +75,18 @@ class DirectMaker {
       std::vector<uint32_t> ups;
       for (size_t node = 0; node < nodes_.size(); ++node) {
         const uint32_t head = nodes_[node][heads_[h]];
-        ups.push_back(send(lanes_[head].up, head, switches_[h], part, up, true));
+        ups.push_back(m_.send(lanes_[head].up, head, switches_[h], part, up, true));
         for (const uint32_t p : parts[node * heads + h]) m_.out.after_arrival(p, ups.back());
         if (k >= window_) m_.out.after_arrival(results_[k - window_][head], ups.back());
       }
       for (const std::vector<uint32_t>& node : nodes_) {
         const uint32_t head = node[heads_[h]];
-        const uint32_t down = send(m_.out.lane(), switches_[h], head, part, result, false);
+        const uint32_t down = m_.send(m_.out.lane(), switches_[h], head, part, result, false);
         for (const uint32_t u : ups) m_.out.after_arrival(u, down);
         results_[k][head] = down;
         for (const uint32_t member : node) {
           if (member == head) continue;
-          const uint32_t last = send(m_.out.lane(), head, member, part, result, false);
+          const uint32_t last = m_.send(m_.out.lane(), head, member, part, result, false);
           m_.out.after_arrival(down, last);
           if (std::find(heads_.begin(), heads_.end(), place(node, member)) == heads_.end())
             results_[k][member] = last;
@@ -131,8 +108,8 @@ class DirectMaker {
       for (uint32_t h = 0; h < heads; ++h) {
         const uint32_t head = nodes_[node][heads_[h]];
         if (head == member) continue;
-        const uint32_t number = send(lanes_[member].scatter, member, head,
-                                     {whole.begin + split.offset(h), split.size(h)}, price, true);
+        const uint32_t number = m_.send(lanes_[member].scatter, member, head,
+                                        {whole.begin + split.offset(h), split.size(h)}, price, true);
         parts[node * heads + h].push_back(number);
         if (k >= window_) m_.out.after_arrival(results_[k - window_][member], number);
       }

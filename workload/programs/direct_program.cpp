@@ -117,15 +117,9 @@ void make_pat(const Making& m) {
         const Stretch from = shard_of(m, order[begin]);
         const Stretch last = shard_of(m, order[begin + run - 1]);
         const double cost = bytes_time * run / (n - 1);
-        Send send;
-        send.lane = lanes[i];
-        send.from = order[i];
-        send.to = order[to];
-        send.price = m.out.price(cost, cost + wait, cost);
-        send.bytes = last.begin + last.bytes - from.begin;
-        send.source = send.target = from.begin;
-        send.reduce = reduce;
-        const uint32_t number = m.out.send(send);
+        const uint32_t number =
+            m.send(lanes[i], order[i], order[to], {from.begin, last.begin + last.bytes - from.begin},
+                   m.out.price(cost, cost + wait, cost), reduce);
         for (const uint32_t arrived : before[i]) m.out.after_arrival(arrived, number);
         now[to].push_back(number);
         b += run;

@@ -10,22 +10,20 @@
 //                switches do (SHARP)
 //   multicast    the head sends the part to the switch, which sends it to all others
 //
-// Reduce-scatter is the first half, all-gather the second. The closed form is F + (S / loop) t with F =
-// latency
-// + fill t: GPUs contribute a loop each t, and F is shared out evenly among the legs of a part's way. Links
-// carry a loop once up and once down, and its parts once more, as multimem operations do. All channels of a
-// GPU are one lane.
+// Reduce-scatter is the first half, all-gather the second. The closed form is F + (S / loop) t with
+// F = latency + fill t: GPUs contribute a loop each t, and F is shared out evenly among the legs of a part's
+// way. Links carry a loop once up and once down, and its parts once more, as multimem operations do. All
+// channels of a GPU are one lane.
 
 #include <algorithm>
-#include <cmath>
 
+#include "workload/programs/loop_pieces.h"
 #include "workload/programs/program_parts.h"
 
 namespace weft::library {
 namespace {
 
 constexpr uint32_t kNone = ~0u;
-constexpr double kMostPieces = 16;  // of a loop
 
 class NvlsMaker {
  public:
@@ -42,18 +40,9 @@ class NvlsMaker {
 
   void make() {
     const Buffers& buffers = m_.out.buffers();
-    const auto total = static_cast<double>(m_.plan.bytes);
-    const double loop = std::min(static_cast<double>(m_.plan.loop_bytes), total);
-    const double full = loop * m_.costs.byte + m_.costs.sigma;
-    const double legs = (reduces() ? 2 : 0) + (spreads() ? 2 : 0) + 2 * depth_;
-    leg_ = (m_.costs.latency + m_.plan.fill * full) / legs;
-    // A loop goes in pieces, as the chunks of its channels do, so that a leg is not longer than it should be.
-    const double parts = 2.0 * heads_ * (heads_ + 1) * static_cast<double>(nodes_.size()) * total / loop;
-    const double elements = loop / (static_cast<double>(heads_) * buffers.unit);
-    const double pieces = std::floor(std::clamp(std::min(kMostSends / parts, elements), 1.0, kMostPieces));
-    const double piece = loop / pieces;
-    window_ = kStepsInFlight * static_cast<uint32_t>(pieces);
-    const auto loops = static_cast<uint32_t>(std::max(1.0, std::ceil(total / piece - 1e-9)));
+    const LoopPieces pieces(m_, 2.0 * heads_ * (heads_ + 1) * static_cast<double>(nodes_.size()), heads_);
+    leg_ = pieces.first_loop() / ((reduces() ? 2 : 0) + (spreads() ? 2 : 0) + 2 * depth_);
+    window_ = pieces.window();
     for (const std::vector<uint32_t>& node : nodes_)
       switches_.push_back(m_.out.add_switch({0, node.front()}));
     if (reduced_between_)
@@ -62,13 +51,12 @@ class NvlsMaker {
     lanes_.resize(m_.members());
     for (Lanes& lanes : lanes_) lanes = {m_.out.lane(), {m_.out.lane(), m_.out.lane()}, m_.out.lane()};
     uint64_t done = 0;  // all_reduce: of the buffer; else: of every shard
-    for (uint32_t k = 0; k < loops; ++k) {
-      const double bytes = k + 1 < loops ? piece : total - piece * k;
-      cost_ = bytes * m_.costs.byte + m_.costs.sigma * bytes / loop;
-      carried_ = bytes * m_.costs.byte;
-      uint64_t size = static_cast<uint64_t>(piece) / (op_ == LibraryOp::all_reduce ? 1 : heads_);
+    for (uint32_t k = 0; k < pieces.count(); ++k) {
+      cost_ = pieces.cost(k);
+      carried_ = pieces.carried(k);
+      uint64_t size = pieces.bytes() / (op_ == LibraryOp::all_reduce ? 1 : heads_);
       size = std::max<uint64_t>(1, size / buffers.unit) * buffers.unit;
-      make_loop(k, done, k + 1 == loops ? kNone64 : size);
+      make_loop(k, done, pieces.last(k) ? kNone64 : size);
       done += size;
     }
   }
@@ -116,18 +104,6 @@ class NvlsMaker {
     return {buffers.shards[position] + begin, std::min(size, shard - begin)};
   }
 
-  uint32_t send(uint32_t lane, uint32_t from, uint32_t to, const Stretch& part, uint32_t price, bool reduce) {
-    Send send;
-    send.lane = lane;
-    send.from = from;
-    send.to = to;
-    send.price = price;
-    send.bytes = part.bytes;
-    send.source = send.target = part.begin;
-    send.reduce = reduce;
-    return m_.out.send(send);
-  }
-
   void make_loop(uint32_t k, uint64_t done, uint64_t size) {
     const double busy = std::min(cost_, leg_);
     const double each = cost_ / heads_;
@@ -141,8 +117,8 @@ class NvlsMaker {
       for (size_t node = 0; node < nodes_.size(); ++node)
         for (const uint32_t member : nodes_[node])
           for (uint32_t h = 0; h < heads_; ++h) {
-            const uint32_t number = send(lanes_[member].contribute, member, switches_[node],
-                                         part(h, done, size), contribute, true);
+            const uint32_t number = m_.send(lanes_[member].contribute, member, switches_[node],
+                                            part(h, done, size), contribute, true);
             contributions[node * heads_ + h].push_back(number);
             if (k >= window_) m_.out.after_arrival(results_[k - window_][member], number);
           }
@@ -159,7 +135,7 @@ class NvlsMaker {
     if (reduces()) {
       for (size_t node = 0; node < nodes_.size(); ++node) {
         const uint32_t head = nodes_[node][h];
-        const uint32_t number = send(m_.out.lane(), switches_[node], head, part, result, false);
+        const uint32_t number = m_.send(m_.out.lane(), switches_[node], head, part, result, false);
         for (const uint32_t c : contributions[node * heads_ + h]) m_.out.after_arrival(c, number);
         before[node].push_back(number);
         results_[k][head] = number;
@@ -172,11 +148,11 @@ class NvlsMaker {
     if (!spreads()) return;
     for (size_t node = 0; node < nodes_.size(); ++node) {
       const uint32_t head = nodes_[node][h];
-      const uint32_t up = send(lanes_[head].share, head, switches_[node], part, share, false);
+      const uint32_t up = m_.send(lanes_[head].share, head, switches_[node], part, share, false);
       for (const uint32_t b : before[node]) m_.out.after_arrival(b, up);
       for (const uint32_t member : nodes_[node]) {
         if (member == head) continue;
-        m_.out.after_arrival(up, send(m_.out.lane(), switches_[node], member, part, result, false));
+        m_.out.after_arrival(up, m_.send(m_.out.lane(), switches_[node], member, part, result, false));
       }
     }
   }
@@ -187,11 +163,11 @@ class NvlsMaker {
     std::vector<uint32_t> ups;
     for (size_t node = 0; node < nodes_.size(); ++node) {
       const uint32_t head = nodes_[node][h];
-      ups.push_back(send(lanes_[head].up[0], head, rails_[h], part, hop, true));
+      ups.push_back(m_.send(lanes_[head].up[0], head, rails_[h], part, hop, true));
       for (const uint32_t b : before[node]) m_.out.after_arrival(b, ups.back());
     }
     for (size_t node = 0; node < nodes_.size(); ++node) {
-      const uint32_t down = send(m_.out.lane(), rails_[h], nodes_[node][h], part, result, false);
+      const uint32_t down = m_.send(m_.out.lane(), rails_[h], nodes_[node][h], part, result, false);
       for (const uint32_t u : ups) m_.out.after_arrival(u, down);
       before[node] = {down};
     }
@@ -210,7 +186,7 @@ class NvlsMaker {
     for (size_t i = order.size(); i-- > 1;) {
       const uint32_t node = order[i];
       const uint32_t from = nodes_[node][h];
-      const uint32_t number = send(lanes_[from].up[tree], from, nodes_[parent[node]][h], part, hop, true);
+      const uint32_t number = m_.send(lanes_[from].up[tree], from, nodes_[parent[node]][h], part, hop, true);
       for (const uint32_t b : before[node]) m_.out.after_arrival(b, number);
       // The parent combines it with what its own switch has reduced.
       m_.out.after_arrival(before[parent[node]].front(), number);
@@ -219,7 +195,7 @@ class NvlsMaker {
     for (size_t i = 1; i < order.size(); ++i) {
       const uint32_t node = order[i];
       const uint32_t from = nodes_[parent[node]][h];
-      const uint32_t number = send(m_.out.lane(), from, nodes_[node][h], part, hop, false);
+      const uint32_t number = m_.send(m_.out.lane(), from, nodes_[node][h], part, hop, false);
       for (const uint32_t b : before[parent[node]]) m_.out.after_arrival(b, number);
       before[node] = {number};
     }

@@ -21,6 +21,12 @@ constexpr uint32_t kStepsInFlight = 8;
 /// Programs with more messages have coarser ones, as far as that is honest (each maker says how far).
 constexpr double kMostSends = 1 << 18;
 
+/// Bytes of a stretch.
+struct Stretch {
+  uint64_t begin = 0;
+  uint64_t bytes = 0;
+};
+
 /// What a maker needs of a call.
 struct Making {
   const LibraryPlan& plan;
@@ -30,18 +36,25 @@ struct Making {
   ProgramBuilder& out;
 
   uint32_t members() const { return static_cast<uint32_t>(team.npus.size()); }
+  /// A message of a stretch that lies at one place in both buffers. Returns its number.
+  uint32_t send(uint32_t lane, uint32_t from, uint32_t to, const Stretch& part, uint32_t price,
+                bool reduce) const {
+    Send send;
+    send.lane = lane;
+    send.from = from;
+    send.to = to;
+    send.price = price;
+    send.bytes = part.bytes;
+    send.source = send.target = part.begin;
+    send.reduce = reduce;
+    return out.send(send);
+  }
 };
 
 /// `bytes` in `parts` parts of whole elements, as even as they can be.
 inline collectives::Split even_split(uint64_t bytes, uint32_t parts, uint32_t unit) {
   return collectives::Split::of(bytes, parts, unit);
 }
-
-/// Bytes of a stretch.
-struct Stretch {
-  uint64_t begin = 0;
-  uint64_t bytes = 0;
-};
 
 /// What channel `channel` of `channels` has of the stretch.
 inline Stretch channel_part(const Stretch& whole, uint32_t channel, uint32_t channels, uint32_t unit) {

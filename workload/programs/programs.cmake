@@ -5,6 +5,7 @@ set(WEFT_PROGRAMS_SOURCES
   programs/chain_program.cpp
   programs/collnet_program.cpp
   programs/direct_program.cpp
+  programs/loop_pieces.cpp
   programs/make_program.cpp
   programs/nvls_program.cpp
   programs/program.cpp

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "workload/programs/loop_pieces.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace weft::library {
+namespace {
+
+constexpr double kMostPieces = 16;  // of a loop
+
+}  // namespace
+
+LoopPieces::LoopPieces(const Making& making, double sends, double heads)
+    : costs_(making.costs), total_(static_cast<double>(making.plan.bytes)) {
+  loop_ = std::min(static_cast<double>(making.plan.loop_bytes), total_);
+  first_loop_ = costs_.latency + making.plan.fill * (loop_ * costs_.byte + costs_.sigma);
+  const double elements = loop_ / (heads * making.out.buffers().unit);
+  const double pieces =
+      std::floor(std::clamp(std::min(kMostSends / (sends * total_ / loop_), elements), 1.0, kMostPieces));
+  piece_ = loop_ / pieces;
+  window_ = kStepsInFlight * static_cast<uint32_t>(pieces);
+  count_ = static_cast<uint32_t>(std::max(1.0, std::ceil(total_ / piece_ - 1e-9)));
+}
+
+}  // namespace weft::library
