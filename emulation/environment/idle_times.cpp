@@ -59,7 +59,7 @@ uint64_t IdleTimes::activations() const {
   return machine_->totals().activations + (one_ != nullptr ? one_->totals().activations : 0);
 }
 
-/// All members do alike, to the last tie: what one of them sees is what each sees.
+/// Are all members symmetric, ties included? Then the times of one member are the times of each member.
 bool IdleTimes::told_by_one(const collectives::CollectivePlan& plan) const {
   return one_ != nullptr && plan.member_index(real_.front()) != ~0u && plan.asymmetry(config_).empty() &&
          plan.ties(config_).empty();

@@ -84,8 +84,8 @@ class IdleTimes final : private NmuClient, private insight::ActivityListener {
   bool chains(const std::shared_ptr<const collectives::CollectivePlan>& plan);
   /// About how many it sends.
   double messages(const std::shared_ptr<const collectives::CollectivePlan>& plan);
-  /// By rank: ps from the joining of all members until each was done. Those who do alike end together. Empty
-  /// where that is not known: one rank stands for all, or another source says the times.
+  /// By rank: ps from the time when all members have joined to the end of this member. Symmetric members end
+  /// at the same time. Empty if only one rank is simulated, or if a table or a plugin gives the times.
   const std::vector<Picoseconds>& ends(const std::shared_ptr<const collectives::CollectivePlan>& plan) {
     together(plan);
     return ends_of_[plan.get()];
