@@ -11,16 +11,13 @@ that can be forced, over 1 KiB .. 1 GiB. Prints the largest difference of each i
 slowest call took. Exit 1: a difference is above the limit.
 """
 
-import argparse
-import json
 import pathlib
-import re
-import subprocess
 import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from library_cases import machines, parser, rows_of
+
 SIZES = "1 KiB:1 GiB:x8"
 OPERATIONS = ["all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "all_to_all"]
 FORCED = [("ring", "ll"), ("ring", "ll128"), ("ring", "simple"), ("tree", "ll"), ("tree", "ll128"), ("tree", "simple")]
@@ -28,9 +25,8 @@ FORCED_OPERATIONS = {"allreduce": "all_reduce", "allgather": "all_gather", "redu
                      "broadcast": "broadcast"}
 
 
-def run(weft, machine, operation, fidelity, overrides):
+def run(weft, machine, text, operation, fidelity, overrides):
     command = [weft, "collective", "--config", str(machine), "--op", operation, "--sizes", SIZES, "--json"]
-    text = machine.read_text()
     key = "topology.graph.fidelity" if "graph:" in text else None
     if key is not None:
         command += ["--set", f"{key}={fidelity}"]
@@ -39,30 +35,19 @@ def run(weft, machine, operation, fidelity, overrides):
     if overrides:
         command += ["--set", f"collectives.overrides={overrides}"]
     begin = time.time()
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode != 0:
-        return None, done.stderr.strip().splitlines()[-1] if done.stderr.strip() else str(done.returncode), 0
-    rows = json.loads(done.stdout)["results"]
-    return rows, "", time.time() - begin
+    rows, why = rows_of(command)
+    return rows, why, time.time() - begin
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("weft", nargs="?", default=str(ROOT / "build/release/bin/weft"))
-    parser.add_argument("--fidelity", default="message")
-    parser.add_argument("--limit", type=float, default=2.0)
-    parser.add_argument("--machines", nargs="*")
-    parser.add_argument("--own", action="store_true", help="the library's own choices only")
-    parser.add_argument("--markdown", action="store_true")
-    options = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--own", action="store_true", help="the library's own choices only")
+    arguments.add_argument("--markdown", action="store_true")
+    options = arguments.parse_args()
     worst = 0.0
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        for machine in sorted((ROOT / "configs/machines").glob("*.yaml")):
-            if options.machines and machine.stem not in options.machines:
-                continue
-            if not re.search(r"library: *(nccl|rccl)", machine.read_text()):
-                continue
+        for machine, text in machines(options.machines):
             cases = [("own choice", operation, None) for operation in OPERATIONS]
             for algorithm, protocol in [] if options.own else FORCED:
                 path = pathlib.Path(folder) / f"{algorithm}_{protocol}.csv"
@@ -71,10 +56,10 @@ def main():
                 cases += [(f"{algorithm} {protocol}", operation, path) for operation in FORCED_OPERATIONS.values()
                           if algorithm == "ring" or operation == "all_reduce"]
             for what, operation, path in cases:
-                closed, why, _ = run(options.weft, machine, operation, "analytical", path)
+                closed, why, _ = run(options.weft, machine, text, operation, "analytical", path)
                 if closed is None:
                     continue  # the library has no such plan
-                program, why, seconds = run(options.weft, machine, operation, options.fidelity, path)
+                program, why, seconds = run(options.weft, machine, text, operation, options.fidelity, path)
                 if program is None:
                     rows.append((machine.stem, what, operation, None, 0, 0, why))
                     continue

@@ -12,15 +12,12 @@ what takes less time than a smaller call by more than 7 %, which is expected onl
 call failed, differs, or falls without a change of its plan.
 """
 
-import argparse
-import json
-import pathlib
 import random
 import re
-import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from library_cases import machines, parser, rows_of
+
 SIZES = ["0 B", "1 B", "7 B", "1000 B", "4097 B", "65537 B", "1048577 B", "16777219 B", "268435459 B"]
 OPERATIONS = ["all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "all_to_all", "gather", "scatter"]
 FALL = 0.93
@@ -31,10 +28,7 @@ def run(weft, machine, sets, operation, fidelity):
                "--fidelity", fidelity]
     for key in sets:
         command += ["--set", key]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        return None, done.stderr.strip().splitlines()[-1][:200] if done.stderr.strip() else str(done.returncode)
-    return json.loads(done.stdout)["results"], ""
+    return rows_of(command)
 
 
 def shapes_of(text, drawn):
@@ -60,22 +54,15 @@ def plan_of(row):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("weft", nargs="?", default=str(ROOT / "build/release/bin/weft"))
-    parser.add_argument("--fidelity", default="message")
-    parser.add_argument("--limit", type=float, default=2.0)
-    parser.add_argument("--machines", nargs="*")
-    parser.add_argument("--shapes", type=int, default=4)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--set", nargs="*", default=[], help="further keys, for example collectives.collnet=true")
-    options = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--shapes", type=int, default=4)
+    arguments.add_argument("--seed", type=int, default=1)
+    arguments.add_argument("--set", nargs="*", default=[], help="further keys, for example collectives.collnet=true")
+    options = arguments.parse_args()
     bad = calls = 0
     worst = 0.0
-    for machine in sorted((ROOT / "configs/machines").glob("*.yaml")):
-        text = machine.read_text()
-        if options.machines and machine.stem not in options.machines:
-            continue
-        if not re.search(r"library: *(nccl|rccl)", text) or "graph:" in text:
+    for machine, text in machines(options.machines):
+        if "graph:" in text:
             continue
         rand = random.Random(f"{options.seed} {machine.stem}")
         for sets in shapes_of(text, (rand, options.shapes)):
@@ -84,7 +71,7 @@ def main():
                 closed, why = run(options.weft, machine, sets + options.set, operation, "analytical")
                 program, why2 = run(options.weft, machine, sets + options.set, operation, options.fidelity)
                 if closed is None or program is None:
-                    print(f"refused: {where}: {why or why2}", flush=True)
+                    print(f"refused: {where}: {(why or why2)[:200]}", flush=True)
                     bad += 1
                     continue
                 for before, row in zip(closed, closed[1:]):
