@@ -23,6 +23,8 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/send_descriptor.h"
+
 namespace weft::test {
 
 class RemotePeer {
@@ -97,19 +99,7 @@ class RemotePeer {
                                options_.entries, options_.upper, 80};
     uint8_t bytes[84] = {};
     std::memcpy(bytes, mine, sizeof mine);
-    iovec part{bytes, sizeof bytes};
-    msghdr message{};
-    message.msg_iov = &part;
-    message.msg_iovlen = 1;
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof memory)] = {};
-    message.msg_control = control;
-    message.msg_controllen = sizeof control;
-    cmsghdr* const head = CMSG_FIRSTHDR(&message);
-    head->cmsg_level = SOL_SOCKET;
-    head->cmsg_type = SCM_RIGHTS;
-    head->cmsg_len = CMSG_LEN(sizeof memory);
-    std::memcpy(CMSG_DATA(head), &memory, sizeof memory);
-    if (sendmsg(socket_, &message, MSG_NOSIGNAL) < 0) return false;
+    if (!send_with_descriptor(socket_, bytes, sizeof bytes, memory)) return false;
     uint8_t answer[36];
     if (cut != 0 || !receive(answer, sizeof answer, nullptr)) return false;
     map(memory);

@@ -22,6 +22,7 @@
 
 #include "emulation/protocol/messages.h"
 #include "tests/emulation/drawn_session.h"
+#include "tests/support/send_descriptor.h"
 
 namespace {
 
@@ -42,20 +43,7 @@ bool send_first(int fd, const std::vector<uint8_t>& bytes) {
   const int file = ::memfd_create("weft_fuzzed_rank", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (file < 0 || ::ftruncate(file, 65536) != 0 || ::fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK) != 0)
     return false;
-  iovec part{const_cast<uint8_t*>(bytes.data()), bytes.size()};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof file)] = {};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  cmsghdr* const head = CMSG_FIRSTHDR(&message);
-  head->cmsg_level = SOL_SOCKET;
-  head->cmsg_type = SCM_RIGHTS;
-  head->cmsg_len = CMSG_LEN(sizeof file);
-  std::memcpy(CMSG_DATA(head), &file, sizeof file);
-  const bool sent =
-      bytes.empty() || ::sendmsg(fd, &message, MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());
+  const bool sent = bytes.empty() || test::send_with_descriptor(fd, bytes.data(), bytes.size(), file);
   ::close(file);
   return sent;
 }
