@@ -446,8 +446,8 @@ void expect_same(const Config& a, const Config& b) {
     EXPECT_EQ(scatter, b.collectives.scatter_dimensions);
     EXPECT_EQ(scope, b.collectives.scheduling_scope);
     const auto& [kind, version, gpu, gpus_per_node, node_links, links_per_gpu, link_bandwidth, nics_per_node,
-                 nic_bandwidth, host_cpu, network, ring, tree, nvls, launch, latency_scale, bandwidth_scale,
-                 overrides] = library;
+                 nic_bandwidth, host_cpu, network, collnet, ring, tree, nvls, launch, latency_scale,
+                 bandwidth_scale, overrides] = library;
     const LibraryConfig& bl = b.collectives.library;
     EXPECT_EQ(kind, bl.kind);
     EXPECT_EQ(version, bl.version);
@@ -460,6 +460,7 @@ void expect_same(const Config& a, const Config& b) {
     EXPECT_EQ(nic_bandwidth, bl.nic_bandwidth);
     EXPECT_EQ(host_cpu, bl.host);
     EXPECT_EQ(network, bl.network);
+    EXPECT_EQ(collnet, bl.collnet);
     for (const auto& [own_graph, other_graph] :
          {std::pair{&ring, &bl.ring}, std::pair{&tree, &bl.tree}, std::pair{&nvls, &bl.nvls}}) {
       EXPECT_EQ(own_graph->channels, other_graph->channels);
