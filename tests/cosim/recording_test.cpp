@@ -247,7 +247,7 @@ TEST_F(RecordingFile, WhatNoBlockHasIsRefused) {
            f.count = 1u << 25;
          }),
          "a count of 33554432");
-  expect(refused([](Header& h, Event&, Flits&) { h.ports[1].vcs = 36; }), "port 1 has 36 VCs");
+  expect(refused([](Header& h, Event&, Flits&) { h.ports[1].vcs = 68; }), "port 1 has 68 VCs");
   expect(refused([](Header& h, Event&, Flits&) { h.ports[1].vcs = 6; }), "6 VCs for 4 virtual networks");
   expect(refused([](Header& h, Event&, Flits&) { h.ports[2].depth = 0; }), "port 2 has buffers of 0 flits");
   expect(refused([](Header& h, Event&, Flits&) {

@@ -172,8 +172,8 @@ TEST(SharedPackets, WhatCannotBeSharedIsAnError) {
           {"`memory.pool.share`", "dimension 1", "message fidelity", "all dimensions", "`packet`"});
   refused(packets + "packet: {routing: shortest_path}\n",
           {"`memory.pool.share`", "`packet.routing: shortest_path`", "allowed with `share`"});
-  refused(packets + "packet: {vcs: 20}\n",
-          {"`packet.vcs`", "the memory pool adds a virtual network", "write 16 or less"});
+  refused(packets + "packet: {vcs: 40}\n",
+          {"`packet.vcs`", "the memory pool adds a virtual network", "write 32 or less"});
   refused(with(graph_machine("sw0", "message"), "fidelity: message", "fidelity: packet"),
           {"`memory.pool.design`", "at `message` fidelity", "`memory.pool.fidelity` is `packet`"});
   refused(ring_machine("packet", "packet: {vcs: 1}\n"),

@@ -544,7 +544,7 @@ TEST(PacketSystem, AutomaticVcsAreTheFewest) {
   // Too many virtual networks for two VCs in each of them.
   Config config = machine({{DimensionKind::ring, 4}});
   config.packet.vcs = 0;
-  config.packet.virtual_networks = 32;
+  config.packet.virtual_networks = 33;
   EXPECT_THROW(packet_regions_of(config), UserError);
 }
 
