@@ -13,6 +13,7 @@
 #include "configs/file_set.h"
 #include "configs/input_file.h"
 #include "tlm_interconnect/border/bytes.h"
+#include "tlm_interconnect/packet/packet_config.h"
 
 namespace weft::cosim {
 namespace {
@@ -25,8 +26,7 @@ constexpr uint8_t kInto = 0x80;
 constexpr size_t kBuffer = size_t{1} << 20;
 constexpr size_t kLongestText = 4096;
 constexpr size_t kLongestConfiguration = size_t{64} << 20;
-// What a configuration allows (`packet.vcs` x `packet.virtual_networks`, `packet.buffer_flits`).
-constexpr uint32_t kMostVcs = 64;
+/// What a configuration allows (`packet.buffer_flits`).
 constexpr uint32_t kDeepestBuffer = 1u << 24;
 /// Of all ports of a router together, so that a damaged file does not fill the memory.
 constexpr uint64_t kMostBuffers = uint64_t{1} << 28;
@@ -156,7 +156,7 @@ void put_header(HeaderWriter& out, const RecordingHeader& header) {
 /// A router's port. One without VCs has no link, and no events.
 void check_port(const Reader& in, const RecordingHeader& header, size_t p) {
   const RecordedPort& port = header.ports[p];
-  if (port.vcs > kMostVcs || port.vcs % header.virtual_networks != 0)
+  if (port.vcs > packet::kMostVcs || port.vcs % header.virtual_networks != 0)
     in.damaged(
         fmt::format("port {} has {} VCs for {} virtual networks", p, port.vcs, header.virtual_networks));
   if (port.vcs != 0 && (port.depth == 0 || port.depth > kDeepestBuffer))
