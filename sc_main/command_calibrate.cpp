@@ -59,7 +59,7 @@ std::vector<uint32_t> communicator_of(const Measurement& table, const LibraryMac
   const auto wrong = [&](const std::string& what) {
     fail(fmt::format(
         "{}: the log has {} ranks{}, and the machine {} nodes of {} GPUs: {}; name the machine of the log "
-        "(`weft machine list`), or change its topology with --set",
+        "(`weft machine list`), or change its topology (`--set topology.notation=..`)",
         table.file, ranks, table.nodes > 0 ? fmt::format(" on {} hosts", table.nodes) : "", machine.nodes,
         machine.gpus_per_node, what));
   };

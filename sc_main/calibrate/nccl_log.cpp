@@ -35,6 +35,9 @@ constexpr std::array<Program, 8> kPrograms = {{
     {"scatter", CollectiveOp::scatter, false, true},
 }};
 
+/// Programs that measure no collective.
+constexpr std::array<std::string_view, 3> kUnpredicted = {"sendrecv", "hypercube", "alltoallv"};
+
 std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> words;
   for (size_t at = 0; at < line.size();) {
@@ -67,20 +70,41 @@ std::optional<double> number(std::string_view word) {
   return value;
 }
 
-/// The line without what mpirun (`[1,0]<stdout>:`) and srun (`0: `) write in front of it.
+/// The line without what mpirun (`[1,0]<stdout>:`, with a date in front or not) and srun (`0: `) write in
+/// front of it.
 std::string_view without_label(std::string_view line) {
   const size_t first = line.find_first_not_of(" \t");
   if (first == line.npos) return line;
-  if (line[first] == '[') {
-    const size_t close = line.find(">:", first);
-    const size_t open = line.find("]<std", first);
-    if (open != line.npos && close != line.npos && open < close) return line.substr(close + 2);
-  }
+  for (const std::string_view stream : {"<stdout>:", "<stderr>:"})
+    if (const size_t at = line.find(stream); at < 100) return line.substr(at + stream.size());
   const size_t colon = line.find(':', first);
   if (colon != line.npos && is_whole(line.substr(first, colon - first)) &&
       (colon + 1 == line.size() || line[colon + 1] == ' '))
     return line.substr(colon + 1);
   return line;
+}
+
+/// Words that a launcher or a collector of logs may write in front of a line: a date and a host have six.
+constexpr size_t kLabelWords = 6;
+
+/// Words in front of the first that begins with `#`; 0 if there is none within a label's reach.
+size_t words_before_comment(const std::vector<std::string_view>& words) {
+  for (size_t i = 0; i < words.size() && i <= kLabelWords; ++i)
+    if (words[i][0] == '#') return i;
+  return 0;
+}
+
+/// The first `count` words with one 0 for each number: labels differ in times and ranks from line to line.
+std::string label_shape(const std::vector<std::string_view>& words, size_t count) {
+  std::string shape;
+  for (size_t i = 0; i < count; ++i) {
+    for (const char c : words[i]) {
+      const bool digit = c >= '0' && c <= '9';
+      if (!digit || shape.empty() || shape.back() != '0') shape += digit ? '0' : c;
+    }
+    shape += ' ';
+  }
+  return shape;
 }
 
 /// The word behind `what`; "" if that is not in the line.
@@ -189,17 +213,32 @@ class Log {
   }
 
   void read_line(std::string_view line) {
-    const std::vector<std::string_view> words = words_of(line);
+    std::vector<std::string_view> words = words_of(line);
     if (words.empty()) return;
     note_program(line);
     note_version(line);
-    if (words[0][0] == '#')
+    const auto drop_words = [&words](size_t n) {
+      words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(n));
+    };
+    const size_t label_words = words_before_comment(words);
+    const std::string shape = label_shape(words, label_words);
+    drop_words(label_words);
+    // The rows of a table have the label of its header.
+    if (words[0][0] != '#' && label_words_ > 0 && words.size() > label_words_ &&
+        label_shape(words, label_words_) == label_shape_)
+      drop_words(label_words_);
+    if (words[0][0] == '#') {
+      if (columns_of(words)) {
+        label_words_ = label_words;
+        label_shape_ = shape;
+      }
       read_comment(line, words);
-    else if (is_whole(words[0]) && columns_.count != 0)
+    } else if (is_whole(words[0]) && columns_.count != 0)
       read_row(words);
   }
 
-  /// `all_reduce_perf`, in a command or the line "Collective test starting".
+  /// `all_reduce_perf`, in a command or the line "Collective test starting". Elsewhere, names of other
+  /// programs and folders may end alike.
   void note_program(std::string_view line) {
     const size_t at = line.find("_perf");
     if (at == line.npos) return;
@@ -208,7 +247,11 @@ class Log {
            (std::isalnum(static_cast<unsigned char>(line[begin - 1])) != 0 || line[begin - 1] == '_'))
       --begin;
     const std::string_view name = line.substr(begin, at - begin);
-    if (!name.empty()) program_ = std::string(name);
+    const bool known =
+        std::any_of(kPrograms.begin(), kPrograms.end(), [&](const Program& p) { return name == p.name; }) ||
+        std::find(kUnpredicted.begin(), kUnpredicted.end(), name) != kUnpredicted.end();
+    if (known || (!name.empty() && line.find("Collective test starting") != line.npos))
+      program_ = std::string(name);
   }
 
   void note_version(std::string_view line) {
@@ -427,6 +470,8 @@ class Log {
   uint32_t ranks_ = 0;
   std::set<std::string> hosts_;
   Columns columns_;
+  size_t label_words_ = 0;   ///< in front of the header's `#`
+  std::string label_shape_;  ///< of these words
   Table table_;
   std::vector<Table> tables_;
   size_t first_of_run_ = 0;

@@ -164,6 +164,46 @@ TEST(NcclLog, OtherLinesAndLabelsBetweenRows) {
   }
 }
 
+// Hydra's and pdsh's labels, a date and a host (syslog), times of a collector of logs, mpirun
+// --timestamp-output.
+TEST(NcclLog, LabelsOfLaunchersAndCollectors) {
+  const std::string text = "mpirun -np 4 ./build/all_reduce_perf -b 1K -e 1M -f 4\n" + kHeader +
+                           "ip-10-0-1:70211:70300 [0] NCCL INFO Channel 00/24 : 0 1 2 3\n" + kRows + kTrailer;
+  const Measurement plain = read(text)[0];
+  const auto labelled = [&](const std::string& before, const std::string& after) {
+    std::string log;
+    uint32_t line = 7;
+    for (size_t at = 0; at < text.size();) {
+      const size_t end = text.find('\n', at);
+      log += before + std::to_string(line++) + after + text.substr(at, end - at) + "\n";
+      at = end + 1;
+    }
+    return log;
+  };
+  for (const std::string& log :
+       {labelled("[", "] "), labelled("gpu-node-", ": "), labelled("May  1 12:00:", " node4 job[31]: "),
+        labelled("2026-05-01T12:00:00.", "Z "), labelled("Wed May  1 12:00:0", " 2026[1,0]<stdout>: ")}) {
+    const Measurement t = read(log)[0];
+    EXPECT_EQ(t.program, "all_reduce") << log;
+    EXPECT_EQ(t.ranks, 4u) << log;
+    EXPECT_EQ(t.nodes, 2u) << log;
+    ASSERT_EQ(t.rows.size(), plain.rows.size()) << log;
+    for (size_t i = 0; i < t.rows.size(); ++i) EXPECT_EQ(t.rows[i].us, plain.rows[i].us) << log;
+  }
+  // A table with a label that is cut is still an error.
+  const std::string log = labelled("gpu-node-", ": ");
+  EXPECT_TRUE(says(error_of([&] { read(log.substr(0, log.find("  262144"))); }), {"cut"}));
+}
+
+TEST(NcclLog, FoldersAndOtherProgramsAreNotTheMeasuredOne) {
+  const std::string log = "./build/all_reduce_perf -b 1K\n" + kHeader +
+                          "ip-10-0-1:70211:70300 [0] NCCL INFO loaded /opt/my_perf_plugins/libnccl-net.so\n" +
+                          "source /home/linux_perf.sh\n" + kRows + kTrailer;
+  EXPECT_EQ(read(log)[0].program, "all_reduce");
+  EXPECT_TRUE(says(error_of([&] { read("# Collective test starting: new_perf\n" + kLog); }),
+                   {"new_perf", "no collective"}));
+}
+
 TEST(NcclLog, AListingWithoutHeaderLinesIsWhole) {
   const std::string log = kHeader.substr(kHeader.find("#       size")) + kRows;
   const Measurement t = read(log)[0];
