@@ -102,6 +102,23 @@ TEST(ProgramMachines, RingsAndTreesTakeTheClosedFormsAtMessageFidelity) {
       }
 }
 
+// The channels of a NIC alternate between the two trees. Else a node with two children sends three times the
+// bytes of its NICs' share, and the NICs of another node idle.
+TEST(ProgramMachines, BothTreesUseEachNicOfAnOddNumber) {
+  for (const uint32_t nics : {3u, 5u, 7u})
+    for (const uint32_t nodes : {4u, 5u})
+      for (const char* protocol : {"ll128", "simple"}) {
+        SCOPED_TRACE(fmt::format("{} NICs, {} nodes, {}", nics, nodes, protocol));
+        EXPECT_SILENT(isolated([&] {
+          std::string text = test::machine_text("dgx_h100_2node", "message");
+          test::replace_all(text, "Switch(8)_Switch(2)", fmt::format("Switch({})_Switch({})", nics, nodes));
+          test::replace_all(text, "nics_per_node: 8", fmt::format("nics_per_node: {}", nics));
+          test::replace_all(text, "library: nccl,", "library: nccl, " + forced("tree", protocol) + ",");
+          return compare(parse_config(text, "odd.yaml"), {{CollectiveOp::all_reduce, 48 * kMiB}}, 0.02);
+        }));
+      }
+}
+
 TEST(ProgramMachines, OwnPlansTakeTheClosedFormsAtMessageFidelity) {
   for (const char* name : {"dgx_1v", "mi300x", "mi300x_2node", "gcp_a3mega_2node", "ethernet_25g_pair"}) {
     SCOPED_TRACE(name);

@@ -187,7 +187,8 @@ ChannelOrders::Tree ChannelOrders::tree(uint32_t channel) {
   const std::vector<uint32_t> places = cycle(channel);
   const auto count = static_cast<uint32_t>(nodes_.size());
   const uint32_t nics = std::max(1u, std::min(machine_.nics_per_node, gpus_));
-  const bool other = (channel + channel / nics) % 2 != 0;
+  // The channels of each NIC alternate between the two trees: an inner node of one is a leaf of the other.
+  const bool other = (channel % nics + channel / nics) % 2 != 0;
   Tree tree;
   tree.parent.assign(local_.size(), Tree::kNone);
   tree.children.resize(local_.size());
