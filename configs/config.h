@@ -80,6 +80,9 @@ struct DimensionConfig {
   double flit_error_rate = 0;      ///< chance that a flit is damaged and its burst sent again
   Picoseconds replay = 0;          ///< what a repetition costs; 0: a round trip
   FlowControl flow_control = FlowControl::automatic;
+  uint64_t packet_bytes = 0;  ///< 0: as PacketFabricConfig; so are the next two
+  uint64_t phit_bytes = 0;
+  double header_efficiency = 0;
   std::string implementation =
       kDefaultSwitchModel;  ///< of a Switch's or a tree's switches, at message fidelity
 

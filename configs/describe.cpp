@@ -14,6 +14,7 @@
 #include "configs/graph_reader.h"
 #include "configs/loader.h"
 #include "configs/npu_list.h"
+#include "configs/packet_timing.h"
 #include "configs/rules_text.h"
 #include "configs/tree.h"
 #include "configs/units.h"
@@ -338,6 +339,13 @@ std::string describe_text(const Config& config) {
       out += fmt::format("  interfaces      {} at each end of a message\n", print_time(dim.nic_latency));
     if (dim.endpoint_delay != kNever)
       out += fmt::format("  endpoint delay  {}\n", print_time(dim.endpoint_delay));
+    if (dim.fidelity == Fidelity::packet &&
+        (dim.packet_bytes != 0 || dim.phit_bytes != 0 || dim.header_efficiency != 0)) {
+      const PacketFabricConfig own = packet_of(config.packet, dim);
+      out += fmt::format(
+          "  packets         of {}, phits of {}, header efficiency {:g}\n", print_size(own.packet_bytes),
+          print_size(own.phit_bytes == 0 ? own.flit_bytes : own.phit_bytes), own.header_efficiency);
+    }
     out += fmt::format("  in flight       {} a link (bandwidth x latency)\n",
                        rounded_size(dim.link_rate().value() * static_cast<double>(dim.latency) * 1e-12));
     out += fmt::format("  bandwidth       {} an NPU\n", rounded_bandwidth(per_npu));

@@ -29,6 +29,42 @@ std::vector<std::vector<uint32_t>> packet_regions(const Config& config) {
   return regions;
 }
 
+PacketFabricConfig packet_of(const PacketFabricConfig& packet, const DimensionConfig& dimension) {
+  PacketFabricConfig own = packet;
+  if (dimension.packet_bytes != 0) own.packet_bytes = dimension.packet_bytes;
+  if (dimension.phit_bytes != 0) own.phit_bytes = dimension.phit_bytes;
+  if (dimension.header_efficiency != 0) own.header_efficiency = dimension.header_efficiency;
+  return own;
+}
+
+PacketFabricConfig packet_of_network(const Config& config, const std::vector<uint32_t>& dimensions) {
+  if (dimensions.empty()) return config.packet;
+  const std::vector<DimensionConfig>& all = config.fabric_dimensions();
+  const PacketFabricConfig first = packet_of(config.packet, all[dimensions[0]]);
+  for (const uint32_t d : dimensions) {
+    const uint64_t other = packet_of(config.packet, all[d]).packet_bytes;
+    if (other == first.packet_bytes) continue;
+    throw UserError(
+        ExitCode::usage,
+        fmt::format(
+            "{}: key `topology.dimensions[].packet_size`: {} in dimension {} ({}), and {} in dimension {} "
+            "({}); both are of one packet network, whose packets have one size: give both the same, or "
+            "another `fidelity` to one of them",
+            config.file.empty() ? "configuration" : config.file, print_size(first.packet_bytes),
+            dimensions[0], print_dimension(all[dimensions[0]]), print_size(other), d,
+            print_dimension(all[d])));
+  }
+  return first;
+}
+
+uint64_t smallest_packet(const Config& config) {
+  uint64_t bytes = config.graph != nullptr ? config.packet.packet_bytes : ~uint64_t{0};
+  for (const std::vector<uint32_t>& region : packet_regions(config))
+    for (const uint32_t d : region)
+      bytes = std::min(bytes, packet_of(config.packet, config.fabric_dimensions()[d]).packet_bytes);
+  return bytes == ~uint64_t{0} ? config.packet.packet_bytes : bytes;
+}
+
 namespace {
 
 /// Bytes of link time that a flit takes: whole phits.
@@ -67,10 +103,10 @@ std::string print_flit_time(const PacketFabricConfig& packet, Rate rate) {
   return print_time(static_cast<Picoseconds>(exact_flit_time(packet, rate)));
 }
 
-Ticks router_cycle(const PacketFabricConfig& packet, const std::vector<Rate>& rates) {
+Ticks router_cycle(const PacketFabricConfig& packet, const std::vector<Ticks>& flit_times) {
   if (packet.cycle != 0) return ticks(packet.cycle);
   Ticks cycle = kNever;
-  for (const Rate rate : rates) cycle = std::min(cycle, flit_time(packet, rate));
+  for (const Ticks time : flit_times) cycle = std::min(cycle, time);
   return cycle == kNever ? ticks(1000) : cycle;
 }
 

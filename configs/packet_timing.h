@@ -20,6 +20,17 @@ namespace weft {
 /// and separate nothing.
 std::vector<std::vector<uint32_t>> packet_regions(const Config& config);
 
+/// The keys of `packet` as they are for the links of a dimension, which may have some of its own.
+PacketFabricConfig packet_of(const PacketFabricConfig& packet, const DimensionConfig& dimension);
+
+/// .. for the messages of a network of these fabric dimensions (none: a graph), whose packets have one size.
+/// Throws UserError(usage), with the keys and their values, if the dimensions' sizes differ.
+PacketFabricConfig packet_of_network(const Config& config, const std::vector<uint32_t>& dimensions);
+
+/// Payload in bytes of the smallest full packet that any network of the machine has; of `packet.packet_size`
+/// where there is none.
+uint64_t smallest_packet(const Config& config);
+
 /// The longest time of a flit on a link that a packet network supports.
 constexpr Ticks kLongestFlitTime = ticks(4'000'000'000);
 
@@ -39,8 +50,8 @@ double exact_flit_time(const PacketFabricConfig& packet, Rate rate);
 /// The exact time in words: for messages about a time that is too long for a network.
 std::string print_flit_time(const PacketFabricConfig& packet, Rate rate);
 
-/// Clock period of the routers that are joined by links of these rates.
-Ticks router_cycle(const PacketFabricConfig& packet, const std::vector<Rate>& rates);
+/// Clock period of the routers whose links take these times for a flit.
+Ticks router_cycle(const PacketFabricConfig& packet, const std::vector<Ticks>& flit_times);
 
 /// Flits of one full packet.
 uint64_t packet_flits(const PacketFabricConfig& packet);

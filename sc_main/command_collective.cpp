@@ -16,6 +16,7 @@
 #include "configs/blueprint/carrier.h"
 #include "configs/describe.h"
 #include "configs/graph.h"
+#include "configs/packet_timing.h"
 #include "configs/units.h"
 #include "sc_main/collective_options.h"
 #include "sc_main/console.h"
@@ -151,8 +152,7 @@ Ahead look_ahead(const Config& config, collectives::PlanBuilder& plans, Collecti
   Ahead ahead;
   ahead.messages = all.messages * share;
   ahead.work = ahead.messages;
-  if (carries_packets(config))
-    ahead.work += all.bytes * share / static_cast<double>(config.packet.packet_bytes);
+  if (carries_packets(config)) ahead.work += all.bytes * share / static_cast<double>(smallest_packet(config));
   return ahead;
 }
 

@@ -147,7 +147,10 @@ void set_pattern(const TrafficOptions& o, TrafficConfig& c) {
 /// its buffers are to cover the round trips.
 bool take_configuration(const TrafficOptions& o, TrafficConfig& c) {
   const Config config = load_config(o.config, o.sets);
-  PacketFabricConfig packet = config.packet;
+  std::vector<uint32_t> dimensions;
+  for (uint32_t d = 0; d < config.fabric_dimensions().size(); ++d)
+    if (config.fabric_dimensions()[d].size > 1) dimensions.push_back(d);
+  PacketFabricConfig packet = packet_of_network(config, dimensions);
   if (!o.flit_size.empty())
     packet.flit_bytes = through("--flit-size", [&] { return parse_size_option(o.flit_size); });
   if (packet.flit_bytes == 0 || packet.flit_bytes > 65536)

@@ -351,7 +351,7 @@ void add_machine(Parts& parts, const Config& config, double ranks, double folded
 
 /// Packets that fit on the wires of an NPU's links, both directions.
 double packets_on_wires(const Config& config) {
-  const double packet = static_cast<double>(config.packet.packet_bytes);
+  const auto packet = static_cast<double>(smallest_packet(config));
   const auto on_wire = [&](const Rate& rate, Picoseconds latency) {
     return 2 * (1 + rate.value() * static_cast<double>(latency) * 1e-12 / packet);
   };
@@ -383,7 +383,7 @@ void add_size(Parts& parts, const Config& config, const collectives::PlanSize& s
   const graph::FidelityRules rules(config);
   double packets = 0;
   for (uint32_t p = 0; p < rules.planes(); ++p) packets = std::max(packets, packets_on_wires(rules.plane(p)));
-  packets = std::min(packets, size.bytes / static_cast<double>(config.packet.packet_bytes));
+  packets = std::min(packets, size.bytes / static_cast<double>(smallest_packet(config)));
   parts.add("packets on their way", ranks * packets * kPacket);
 }
 

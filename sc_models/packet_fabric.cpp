@@ -43,6 +43,7 @@ class PacketFabric::Joiner final : public NetworkJoiner {
 PacketFabric::PacketFabric(const Config& config, const Geometry& geometry, const PacketRegion& region,
                            const std::string& suffix, LinkCuts& cuts)
     : config_(config),
+      packet_(region.packet),
       geometry_(geometry),
       dimensions_(region.dimensions),
       cycle_(region.config.cycle),
@@ -208,7 +209,7 @@ PacketFabric::Unloaded PacketFabric::unloaded(uint32_t from, uint32_t to, uint64
     const Ticks stages = router_cycles(config_.packet) * cycle_;
     Ticks latency = (link.latency == 0 ? cycle_ : link.latency) + (at_switch ? 1 : 2) * (stages + cycle_);
     latency += (at_switch ? 1 : 2) * (link.flit_time - cycle_);
-    return {picoseconds(latency), picoseconds(message_flits(config_.packet, bytes) * link.flit_time)};
+    return {picoseconds(latency), picoseconds(message_flits(packet_, bytes) * link.flit_time)};
   }
   const packet::PacketTopology& topology = networks_[network_[from]]->topology();
   if (dimensions_.empty()) {
@@ -218,7 +219,7 @@ PacketFabric::Unloaded PacketFabric::unloaded(uint32_t from, uint32_t to, uint64
       routers += topology.routers[topology.nis[end].router].role == packet::RouterRole::npu ? 1 : 0;
     const uint64_t cycles = routers * router_cycles(config_.packet) + (routers + 1 - path.hops);
     return {path.latency + picoseconds(cycles * cycle_),
-            picoseconds(saturated(static_cast<Wide>(message_flits(config_.packet, bytes)) *
+            picoseconds(saturated(static_cast<Wide>(message_flits(packet_, bytes)) *
                                   flit_time(config_.packet, path.slowest, cycle_)))};
   }
   const bool at_switch = topology.routers[topology.nis[local_[from]].router].role != packet::RouterRole::npu;
@@ -248,7 +249,7 @@ PacketFabric::Unloaded PacketFabric::unloaded(uint32_t from, uint32_t to, uint64
   // Interface to router and back take a cycle each; at a switch they are two of the links.
   latency += at_switch ? (hops - 1) * stages : (hops + 1) * stages + 2 * cycle_;
   return {picoseconds(latency),
-          picoseconds(saturated(static_cast<Wide>(message_flits(config_.packet, bytes)) * slowest))};
+          picoseconds(saturated(static_cast<Wide>(message_flits(packet_, bytes)) * slowest))};
 }
 
 std::vector<PacketFabric::FlowUse> PacketFabric::slowed_flows() const {

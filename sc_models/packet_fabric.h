@@ -133,6 +133,7 @@ class PacketFabric : public Component {
   Step first_step(uint32_t from, uint32_t to) const;
 
   const Config& config_;
+  const PacketFabricConfig packet_;  ///< of its messages
   const Geometry& geometry_;
   const std::vector<uint32_t> dimensions_;
   const Ticks cycle_;

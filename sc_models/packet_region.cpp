@@ -39,8 +39,9 @@ packet::LinkTiming link_timing(const Config& config, const packet::PacketConfig&
                                const DimensionConfig& d) {
   packet::LinkTiming link;
   link.latency = ticks(d.latency);
-  link.flit_time = checked_flit_time(config, network, d.link_rate(), "a link");
-  packet::set_link_options(d, config.packet, link);
+  const PacketFabricConfig packet = packet_of(config.packet, d);
+  link.flit_time = checked_flit_time(config, network, {"a link", d.link_rate(), packet});
+  packet::set_link_options(d, packet, link);
   return link;
 }
 
@@ -121,11 +122,14 @@ PacketRegion make_region(const Config& config, const std::vector<uint32_t>& dime
   const std::vector<DimensionConfig>& all = config.fabric_dimensions();
   PacketRegion region;
   region.dimensions = dimensions;
-  region.segmentation = packet_segmentation(config);
-  std::vector<Rate> rates;
+  region.packet = packet_of_network(config, dimensions);
+  region.segmentation = packet_segmentation(region.packet);
+  std::vector<Ticks> flit_times;
   uint64_t lanes = 0;
   for (const uint32_t d : dimensions) {
-    for (uint32_t l = 0; l < levels_of(all[d]); ++l) rates.push_back(at_level(all[d], l).link_rate());
+    const PacketFabricConfig packet = packet_of(config.packet, all[d]);
+    for (uint32_t l = 0; l < levels_of(all[d]); ++l)
+      flit_times.push_back(flit_time(packet, at_level(all[d], l).link_rate()));
     lanes += Shape(all[d]).links() + (collectives::uses_unit(config, d) ? 1 : 0);
   }
   if (config.npus() * lanes > kMostInterfaces) {
@@ -138,8 +142,8 @@ PacketRegion make_region(const Config& config, const std::vector<uint32_t>& dime
   }
   const bool pool = PoolGuests::live_in(config, dimensions);
   if (pool)
-    for (const Rate rate : PoolGuests::rates(config)) rates.push_back(rate);
-  region.config = packet_network_config(config, rates);
+    for (const Rate rate : PoolGuests::rates(config)) flit_times.push_back(flit_time(config.packet, rate));
+  region.config = packet_network_config(config, flit_times);
   std::vector<packet::TopologyDimension> parts;
   std::vector<packet::LinkTiming> links;
   bool several_ways = false;
@@ -156,7 +160,7 @@ PacketRegion make_region(const Config& config, const std::vector<uint32_t>& dime
     several_ways = several_ways || (part.tree != nullptr && part.tree->graph().per_flow());
     parts.push_back(std::move(part));
   }
-  const uint64_t flits = packet_flits(config.packet);
+  const uint64_t flits = packet_flits(region.packet);
   region.config.buffer_flits = config.packet.buffer_flits != 0 ? config.packet.buffer_flits
                                                                : covering_buffer(region.config, links, flits);
   try {
@@ -188,11 +192,12 @@ PacketRegion make_graph_region(const Config& config) {
   const Graph& graph = *config.graph;
   const GraphSpec& spec = graph.spec();
   PacketRegion region;
-  region.segmentation = packet_segmentation(config);
-  std::vector<Rate> rates;
+  region.packet = packet_of_network(config, {});
+  region.segmentation = packet_segmentation(region.packet);
+  std::vector<Ticks> flit_times;
   uint64_t lanes = 0;
   for (const GraphLink& link : spec.links) {
-    rates.push_back(link.rate());
+    flit_times.push_back(flit_time(config.packet, link.rate()));
     lanes += (graph.is_npu(link.from) ? 1 : 0) + (graph.is_npu(link.to) ? 1 : 0);
   }
   if (lanes > kMostInterfaces) {
@@ -201,7 +206,7 @@ PacketRegion make_graph_region(const Config& config) {
                                 "than {} network interfaces; use message fidelity",
                                 where(config), lanes, kMostInterfaces));
   }
-  region.config = packet_network_config(config, rates);
+  region.config = packet_network_config(config, flit_times);
   packet::PacketTopology& t = region.topology;
   t.name = "the graph";
   t.routing = "table";
@@ -258,18 +263,18 @@ PacketRegion make_graph_region(const Config& config) {
 
 }  // namespace
 
-packet::Segmentation packet_segmentation(const Config& config) {
+packet::Segmentation packet_segmentation(const PacketFabricConfig& packet) {
   packet::Segmentation s;
-  s.packet_bytes = static_cast<uint32_t>(config.packet.packet_bytes);
-  s.flit_bytes = static_cast<uint32_t>(config.packet.flit_bytes);
-  s.header_bytes = static_cast<uint32_t>(config.packet.header_bytes);
+  s.packet_bytes = static_cast<uint32_t>(packet.packet_bytes);
+  s.flit_bytes = static_cast<uint32_t>(packet.flit_bytes);
+  s.header_bytes = static_cast<uint32_t>(packet.header_bytes);
   return s;
 }
 
-packet::PacketConfig packet_network_config(const Config& config, const std::vector<Rate>& rates) {
+packet::PacketConfig packet_network_config(const Config& config, const std::vector<Ticks>& flit_times) {
   const PacketFabricConfig& p = config.packet;
   packet::PacketConfig n;
-  n.cycle = router_cycle(p, rates);
+  n.cycle = router_cycle(p, flit_times);
   n.pipeline = {p.route_cycles, p.vc_alloc_cycles, p.switch_alloc_cycles, p.traversal_cycles,
                 p.credit_cycles};
   n.vcs = p.vcs;
@@ -297,35 +302,36 @@ packet::PacketConfig packet_network_config(const Config& config, const std::vect
   return n;
 }
 
-Ticks checked_flit_time(const Config& config, const packet::PacketConfig& network, Rate rate,
-                        const std::string& which) {
-  const Ticks time = flit_time(config.packet, rate, network.cycle);
+Ticks checked_flit_time(const Config& config, const packet::PacketConfig& network, const NamedLinks& links) {
+  const Ticks time = flit_time(links.packet, links.rate, network.cycle);
   if (time > kLongestFlitTime)
-    throw UserError(ExitCode::usage,
-                    fmt::format("{}: key `packet.flit_size`: {} take {} on {} of {}; give a smaller flit",
-                                where(config), print_size(config.packet.flit_bytes),
-                                print_flit_time(config.packet, rate), which, print_bandwidth(rate)));
+    throw UserError(
+        ExitCode::usage,
+        fmt::format("{}: key `packet.flit_size`: {} take {} on {} of {}; give a smaller flit", where(config),
+                    print_size(links.packet.flit_bytes), print_flit_time(links.packet, links.rate),
+                    links.name, print_bandwidth(links.rate)));
   return time;
 }
 
-std::vector<std::string> link_warnings(const Config& config, const packet::PacketConfig& usable,
-                                       const std::string& name, Rate rate, const packet::LinkTiming& link) {
+std::vector<std::string> link_warnings(const packet::PacketConfig& usable, const NamedLinks& links,
+                                       const packet::LinkTiming& link) {
   std::vector<std::string> warnings;
-  const Ticks own = flit_time(config.packet, rate);
+  const std::string& name = links.name;
+  const Ticks own = flit_time(links.packet, links.rate);
   if (own < link.flit_time)
     warnings.push_back(
         fmt::format("{}: routers move a flit every {} (`packet.cycle`), its links one every {}: {:.1f} % "
                     "of their bandwidth can be used",
                     name, print_ticks(link.flit_time), print_ticks(own),
                     100.0 * static_cast<double>(own) / static_cast<double>(link.flit_time)));
-  const double exact = exact_flit_time(config.packet, rate);
+  const double exact = exact_flit_time(links.packet, links.rate);
   if (exact < 0.98)
     warnings.push_back(
         fmt::format("{}: a flit would take {:.3g} ps, and the shortest time of a flit is 1 ps: {:.1f} % of "
                     "the bandwidth can be used; make `packet.flit_size` larger",
                     name, exact, 100 * exact));
   std::string buffers =
-      packet::buffer_warning(name, usable, link, static_cast<uint32_t>(packet_flits(config.packet)));
+      packet::buffer_warning(name, usable, link, static_cast<uint32_t>(packet_flits(links.packet)));
   if (!buffers.empty()) warnings.push_back(std::move(buffers));
   return warnings;
 }
@@ -365,7 +371,7 @@ using Warn = std::function<void(const std::string&)>;
 /// buffers that are too small.
 void level_warnings(const Config& config, const PacketRegion& region, size_t i, uint32_t level,
                     const Warn& warn) {
-  const auto flits = static_cast<uint32_t>(packet_flits(config.packet));
+  const auto flits = static_cast<uint32_t>(packet_flits(region.packet));
   const uint32_t d = region.dimensions[i];
   const DimensionConfig& dimension = config.fabric_dimensions()[d];
   const packet::TopologyDimension& part = region.topology.dimensions[i];
@@ -375,7 +381,8 @@ void level_warnings(const Config& config, const PacketRegion& region, size_t i, 
                                        level == 0 ? "" : fmt::format(", level {}", level));
   packet::PacketConfig usable = region.config;
   usable.vcs = usable_vcs(region.config, dimension);
-  for (const std::string& warning : link_warnings(config, usable, name, rate, link)) warn(warning);
+  const PacketFabricConfig packet = packet_of(config.packet, dimension);
+  for (const std::string& warning : link_warnings(usable, {name, rate, packet}, link)) warn(warning);
   if (!link.pfc) return;
   // A single switch is fed by interfaces only.
   const std::string headroom =

@@ -194,6 +194,14 @@ constexpr KeyRow kDimensionKeys[] = {
              {"pfc", "priority flow control, by the `pfc_` keys of `packet`"}}),
      field<&DimensionConfig::flow_control>,
      "How the dimension's links keep buffers from running over, at `packet` fidelity."},
+    {"packet_size", Type::size, kOptional, from("1 B", "1 MiB"), field_if_set<&DimensionConfig::packet_bytes>,
+     "In place of `packet.packet_size` for this dimension, at `packet` fidelity. Adjacent dimensions at "
+     "packet fidelity are one network, whose packets have one size."},
+    {"phit_size", Type::size, kOptional, from("1 B", "64 KiB"), field_if_set<&DimensionConfig::phit_bytes>,
+     "In place of `packet.phit_size` for the links of this dimension."},
+    {"header_efficiency", Type::number, kOptional, from("0.01", "1"),
+     field_if_set<&DimensionConfig::header_efficiency>,
+     "In place of `packet.header_efficiency` for the links of this dimension."},
 };
 
 constexpr KeyRow kUnitKeys[] = {

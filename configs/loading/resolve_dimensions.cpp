@@ -15,6 +15,7 @@
 #include "configs/blueprint/shape.h"
 #include "configs/loading/resolution.h"
 #include "configs/notation.h"
+#include "configs/packet_timing.h"
 #include "configs/tree.h"
 #include "configs/tree_notation.h"
 #include "configs/units.h"
@@ -146,6 +147,27 @@ void check_ends(Resolution& r, const DimensionConfig& dimension, const RawValues
   if (dimension.endpoint_delay != kNever) refuse("endpoint_delay");
 }
 
+/// Packets of a dimension's own.
+void check_packets(Resolution& r, const DimensionConfig& dimension, const RawValues& raw,
+                   const std::string& name) {
+  if (r.tree) {
+    for (const char* key : {"packet_size", "phit_size", "header_efficiency"}) {
+      const RawValue* const written = written_in(raw, key);
+      if (written == nullptr) continue;
+      r.errors.add(written->origin, fmt::format("{}.{}", name, key),
+                   fmt::format("is of a dimension, and '{}' stands alone and is a graph; set `packet.{}`",
+                               r.config.notation, key));
+    }
+  }
+  const RawValue* const efficiency = written_in(raw, "header_efficiency");
+  if (efficiency != nullptr && dimension.header_efficiency != 1 && r.config.packet.header_bytes != 0)
+    r.errors.add(
+        efficiency->origin, name + ".header_efficiency",
+        fmt::format("given beside `packet.header` ({}), which would count headers twice; keep one of "
+                    "the two",
+                    print_size(r.config.packet.header_bytes)));
+}
+
 /// The bandwidth of a link, of which an entry has one of two keys: the value that was written, or null after
 /// an error, which has been reported.
 const RawValue* resolve_bandwidth(Resolution& r, DimensionConfig& dimension, size_t entry,
@@ -204,6 +226,7 @@ void resolve_dimension(Resolution& r, size_t d, size_t entry) {
   resolve_router(r, dimension, raw,
                  dimension.kind == DimensionKind::switch_ && !r.tree && !r.trees[d].has_value(), name);
   check_ends(r, dimension, raw, name);
+  check_packets(r, dimension, raw, name);
   const RawValue* const written = resolve_bandwidth(r, dimension, entry, name);
   if (written == nullptr) return;
   const bool tree = !r.tree && r.trees[d].has_value();
@@ -212,7 +235,8 @@ void resolve_dimension(Resolution& r, size_t d, size_t entry) {
   // Without a `segment`, units at packet fidelity combine packet by packet.
   if (crossbar && dimension.fidelity == Fidelity::packet &&
       raw.count(find_key("topology.dimensions[].collective_unit.segment")) == 0) {
-    dimension.collective_unit.segment = std::max<uint64_t>(64, r.config.packet.packet_bytes);
+    dimension.collective_unit.segment =
+        std::max<uint64_t>(64, packet_of(r.config.packet, dimension).packet_bytes);
   }
   check_unit(r, dimension, raw, entry, name);
   if (dimension.bandwidth.bytes_per_second > std::numeric_limits<uint64_t>::max() / dimension.links_per_npu)

@@ -274,6 +274,8 @@ class GarnetImport {
     const InputKey& bits = needed(keys_, width);
     if (keys_.number(bits) == 0) keys_.fail(bits, "is 0; give bits per cycle");
     dimension.bandwidth = decimal(keys_.number(bits) / 8) + " GB/s";
+    const double phit = keys_.number(bits) / 8;
+    if (phit >= 1 && phit <= 65536 && phit == std::floor(phit)) dimension.phit = decimal(phit) + " B";
     const InputKey& cycles = needed(keys_, latency);
     const InputKey* router = keys_.take("router-latency");
     dimension.latency =
@@ -287,7 +289,8 @@ class GarnetImport {
                                       : "each has its own links and queue in Garnet; here they work as one");
     }
     if (told_.insert(width).second)
-      keys_.tell(bits, "topology.dimensions[].bandwidth", V::exact, "bits per cycle at 1 GHz");
+      keys_.tell(bits, "topology.dimensions[].{bandwidth, phit_size}", V::exact,
+                 "bits per cycle at 1 GHz; a phit is what a cycle moves, at `packet` fidelity");
     if (told_.insert(latency).second)
       keys_.tell(cycles, "topology.dimensions[].latency", V::exact, "with the router's");
     imported_.dimensions.push_back(dimension);
@@ -306,14 +309,44 @@ class GarnetImport {
         "topology.mapping: ranks count horizontal before vertical, collectives go vertical first");
   }
 
+  /// Of packets. The machine is at `message` fidelity, where they change nothing.
+  void packets() {
+    const std::string when = "for `fidelity: packet`; the machine is at `message`";
+    if (const InputKey* width = keys_.take("flit-width")) {
+      number(*width, "packet.flit_size", keys_.number(*width) / 8, 65536, " B", when);
+    }
+    const InputKey* package = keys_.take("package-packet-size");
+    const InputKey* local = keys_.take("local-packet-size");
+    if (const InputKey* size = package != nullptr ? package : local)
+      number(*size, "packet.packet_size", keys_.number(*size), 1 << 20, " B", when);
+    if (package != nullptr && local != nullptr) {
+      const bool same = keys_.number(*package) == keys_.number(*local);
+      keys_.tell(*local, "packet.packet_size", same ? V::exact : V::ignored,
+                 same ? when : "Garnet's public code cuts all messages by package-packet-size");
+    }
+    if (const InputKey* vcs = keys_.take("vcs-per-vnet"))
+      number(*vcs, "packet.vcs", keys_.number(*vcs), 64, "", when);
+    if (const InputKey* buffer = keys_.take("buffers-per-vc"))
+      number(*buffer, "packet.buffer_flits", keys_.number(*buffer), 16777216, "", when);
+  }
+
+  /// A whole number from 1 to `most`, which Weft's key has too; else Weft's default stays.
+  void number(const InputKey& key, const char* path, double value, double most, const char* unit,
+              const std::string& why) {
+    const bool fits = value >= 1 && value <= most && value == std::floor(value);
+    if (fits) imported_.set(path, decimal(value) + unit);
+    keys_.tell(
+        key, path, fits ? V::exact : V::ignored,
+        fits ? why : fmt::format("is not a whole number from 1 to {}{}; Weft's default stays", most, unit));
+  }
+
   void rest() {
     keys_.take("router-latency", "topology.dimensions[].latency", V::exact, "a part of each hop's");
-    for (const char* name :
-         {"flit-width", "vcs-per-vnet", "buffers-per-vc", "local-packet-size", "package-packet-size"})
-      keys_.take(name, "packet.*", V::ignored, "of packets; the machine is at `message` fidelity");
+    packets();
     keys_.take("routing-algorithm", "", V::exact, "neighbours on rings, straight through switches");
     for (const char* name : {"local-link-efficiency", "package-link-efficiency"})
-      keys_.take(name, "", V::ignored, "Garnet reads it and does not use it");
+      keys_.take(name, "topology.dimensions[].header_efficiency", V::ignored,
+                 "Garnet reads it and does not use it; set Weft's key to use it at `packet` fidelity");
     for (const char* name : {"vertical-rings", "horizontal-rings", "links-per-tile", "package-links"})
       keys_.take_if_unused(name, "", V::ignored, "of another topology");
   }

@@ -51,6 +51,7 @@ std::string Imported::yaml(const std::string& made_of) const {
       if (!d.nic.empty()) out += ", nic_latency: " + d.nic;
       if (!local_endpoint.empty() && &d == &dimensions[0]) out += ", endpoint_delay: " + local_endpoint;
       if (d.links != 1) out += fmt::format(", links_per_npu: {}", d.links);
+      if (!d.phit.empty()) out += ", phit_size: " + d.phit;
       if (!switching.empty()) out += fmt::format(", switching: {}", switching);
       out += "}\n";
     }

@@ -33,6 +33,7 @@ struct ImportedDimension {
   std::string latency;    ///< with a unit
   uint64_t links = 1;
   std::string nic, router;  ///< latencies with a unit; empty: none
+  std::string phit;         ///< size with a unit; empty: as all
 };
 
 class Imported {

@@ -84,8 +84,8 @@ packet::LinkTiming pool_link_timing(const Config& config, const packet::PacketCo
                                     const pool::PoolLayout::Class& links) {
   packet::LinkTiming link;
   link.latency = ticks(links.latency);
-  link.flit_time = checked_flit_time(config, network, links.rate,
-                                     fmt::format("a link {} of the memory pool,", links.name));
+  link.flit_time = checked_flit_time(
+      config, network, {fmt::format("a link {} of the memory pool,", links.name), links.rate, config.packet});
   return link;
 }
 
@@ -104,9 +104,10 @@ PoolNetwork make_pool_network(const Config& config, const pool::PoolLayout& layo
   PoolNetwork network;
   network.ways = std::make_shared<const PoolWays>(layout);
   check_pool_size(config, *network.ways, layout.ways());
-  std::vector<Rate> rates;
-  for (const pool::PoolLayout::Class& c : layout.classes()) rates.push_back(c.rate);
-  network.config = packet_network_config(config, rates);
+  std::vector<Ticks> flit_times;
+  for (const pool::PoolLayout::Class& c : layout.classes())
+    flit_times.push_back(flit_time(config.packet, c.rate));
+  network.config = packet_network_config(config, flit_times);
   if (network.config.vcs == 0) network.config.vcs = layout.vc_classes();
   // The pool has ways of its own.
   network.config.routing.clear();
@@ -116,7 +117,7 @@ PoolNetwork make_pool_network(const Config& config, const pool::PoolLayout& layo
   // Chunks of an NPU go to groups behind slower links than its own. Packet by packet they share what is
   // behind; one after the other they would wait in each other's way.
   network.config.interleave_messages = true;
-  network.segmentation = packet_segmentation(config);
+  network.segmentation = packet_segmentation(config.packet);
   packet::PacketTopology& t = network.topology;
   t.name = "the memory pool";
   t.selection = "first";
@@ -148,8 +149,8 @@ std::vector<std::string> pool_network_warnings(const Config& config, const pool:
   usable.vcs = std::max(1u, usable.vcs / layout.vc_classes());
   for (size_t c = 0; c < layout.classes().size(); ++c) {
     const pool::PoolLayout::Class& links = layout.classes()[c];
-    for (const std::string& warning : link_warnings(config, usable, "memory pool, links " + links.name,
-                                                    links.rate, network.topology.links[c]))
+    const NamedLinks named{"memory pool, links " + links.name, links.rate, config.packet};
+    for (const std::string& warning : link_warnings(usable, named, network.topology.links[c]))
       warnings.push_back(fmt::format("{}: {}", where(config), warning));
   }
   return warnings;

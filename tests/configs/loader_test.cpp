@@ -312,7 +312,7 @@ void expect_same(const Config& a, const Config& b) {
     for (size_t d = 0; d < dimensions.size(); ++d) {
       const auto& [kind, size, bandwidth, latency, links, nic_latency, own_endpoint, own_queues, direction,
                    phase_queues, fidelity, switching, unit, tree, credit_latency, flit_error_rate, replay,
-                   flow_control, implementation] = dimensions[d];
+                   flow_control, packet_bytes, phit_bytes, header_efficiency, implementation] = dimensions[d];
       const DimensionConfig& o = b.dimensions[d];
       EXPECT_EQ(nic_latency, o.nic_latency);
       EXPECT_EQ(own_endpoint, o.endpoint_delay);
@@ -345,6 +345,9 @@ void expect_same(const Config& a, const Config& b) {
         }
       }
       EXPECT_EQ(flow_control, o.flow_control);
+      EXPECT_EQ(packet_bytes, o.packet_bytes);
+      EXPECT_EQ(phit_bytes, o.phit_bytes);
+      EXPECT_EQ(header_efficiency, o.header_efficiency);
       EXPECT_EQ(implementation, o.implementation);
       const auto& [ingress, unit_reduction, unit_latency, buffer, segment, unit_model] = unit;
       EXPECT_EQ(unit_model, o.collective_unit.implementation);
@@ -544,6 +547,9 @@ topology:
       flit_error_rate: 0.001
       replay: 3 us
       flow_control: pfc
+      packet_size: 2 KiB
+      phit_size: 16 B
+      header_efficiency: 1
       collective_unit: {ingress_bandwidth: 40 GB/s, reduction_bandwidth: 3 TB/s, latency: 70 ns, buffer: 1 MiB, segment: 4 KiB}
 npu: {peak: 33.3 TFLOPS, memory_bandwidth: 33.333333333333 GB/s, roofline: true, cpu_slots: 2, compute_slots: 3,
   model: systolic, rows: 16, cols: 48, dataflow: os, clock: 940 MHz}

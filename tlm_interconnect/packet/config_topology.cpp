@@ -139,7 +139,7 @@ PacketTopology make_graph(const Graph& graph, const PacketFabricConfig& packet, 
 /// The links of a dimension, or of a level of its tree.
 LinkTiming level_timing(const DimensionConfig& dimension, uint32_t level, const PacketFabricConfig& packet) {
   const DimensionConfig d = at_level(dimension, level);
-  LinkTiming link = link_timing(d.link_rate(), d.latency, packet);
+  LinkTiming link = link_timing(d.link_rate(), d.latency, packet_of(packet, d));
   set_link_options(d, packet, link);
   return link;
 }

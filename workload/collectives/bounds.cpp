@@ -216,7 +216,7 @@ double packet_time(const PacketFabricConfig& p, double n, double loop, bool paus
 Wide hop_time(const Config& config, const DimensionConfig& dimension, uint64_t bytes) {
   const Rate rate = dimension.link_rate();
   if (carrier_of(dimension) != Carrier::packets) return dimension.latency + any_transfer_time(bytes, rate);
-  const PacketFabricConfig& p = config.packet;
+  const PacketFabricConfig p = packet_of(config.packet, dimension);
   // The routers' clock is at most a flit's time here: links of other rates share it only if they are faster.
   Ticks flit = std::max(ticks(p.cycle), flit_time(p, rate));
   // .. or made a multiple of it.
