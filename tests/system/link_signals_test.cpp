@@ -31,7 +31,7 @@ class LinkTally : public vcd::ProbeListener {
   struct Link {
     uint64_t bytes = 0;
     Picoseconds busy = 0;
-    Picoseconds since = 0;
+    Picoseconds since = 0;  ///< the last change
     bool on = false;
   };
 
@@ -48,6 +48,8 @@ class LinkTally : public vcd::ProbeListener {
     Link& link = links_[name.substr(0, name.rfind('.'))];
     if (ends_with(name, ".bytes")) link.bytes = value;
     if (!ends_with(name, ".busy") || link.on == (value != 0)) return;
+    // It may rise in the picosecond at whose end it falls: two messages share that.
+    t = std::max(t, link.since);
     if (link.on) link.busy += t - link.since;
     link.since = t;
     link.on = value != 0;

@@ -89,11 +89,13 @@ class alignas(64) Link {
   [[gnu::always_inline]] Slot occupy(Picoseconds ready, uint64_t bytes, Picoseconds not_before_end = 0,
                                      uint64_t id_low = 0, uint32_t packet = 0) {
     Slot slot;
+    Picoseconds shared = 0;  // the message before has a part of this one's first picosecond
     if (ready > free_at_) {
       slot.start = ready;
       remainder_ = 0;
     } else {
       slot.start = free_at_;
+      shared = remainder_ != 0 ? 1 : 0;
       waited(slot.start - ready);
     }
     uint64_t whole = 0;
@@ -111,6 +113,7 @@ class alignas(64) Link {
       slot.end = free_at_ = not_before_end;
       remainder_ = 0;
     }
+    busy_ -= shared;
     account(slot, {ready, slot.start, slot.end, not_before_end, bytes, id_low, packet});
     return slot;
   }
@@ -142,6 +145,7 @@ class alignas(64) Link {
   Picoseconds free_at() const { return free_at_; }
   uint64_t bytes() const { return bytes_; }
   uint64_t messages() const { return messages_; }
+  /// Time in which it was taken; a picosecond that two messages share counts once.
   Picoseconds busy() const { return busy_; }
   /// Time that messages waited for this link, summed; kNever if that is more.
   Picoseconds queued() const { return queued_; }

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "configs/loader.h"
+#include "configs/packet_timing.h"
 #include "configs/types.h"
 #include "tests/relations/relation.h"
 
@@ -130,6 +132,21 @@ uint64_t moves(const nlohmann::json& levers, const std::string& lever, bool pack
   return sum;
 }
 
+/// The longest clock period of the machine's packet networks, in ps, rounded up; 0: there is none.
+uint64_t clock_period(const std::string& file) {
+  const Config config = load_config(file);
+  Ticks longest = 0;
+  for (const std::vector<uint32_t>& region : packet_regions(config)) {
+    std::vector<Ticks> flit_times;
+    for (const uint32_t d : region) {
+      const DimensionConfig& dimension = config.fabric_dimensions()[d];
+      flit_times.push_back(flit_time(packet_of(config.packet, dimension), dimension.link_rate()));
+    }
+    longest = std::max(longest, router_cycle(config.packet, flit_times));
+  }
+  return (longest + kTicksPerPicosecond - 1) / kTicksPerPicosecond;
+}
+
 void check(const Case& c, Bench& bench) {
   const RunResults plain = bench.run(c.machine, *c.job, "plain");
   const RunResults run = bench.run(c.machine, *c.job, "path", {"--critical-path"});
@@ -153,14 +170,17 @@ void check(const Case& c, Bench& bench) {
   const nlohmann::json& lever = levers[number];
   const bool packets = c.machine.dimensions.front().keys.at("fidelity") == "packet";
   const uint64_t on_path = moves(levers, lever["lever"], packets);
+  const uint64_t clock = clock_period(bench.folder() + "/" + run.folder + "/effective.yaml");
   const std::string name = lever["lever"];
   std::string found;
   for (const uint64_t step : kSteps) {
     if (name == "compute" && step != kSteps[0]) break;
     const Tried tried = moved(c, name, step);
     const RunResults quick = bench.run(tried.machine, tried.job, "quick", {}, "quick_job");
-    // Its part of what is on the path, a tenth more, and what rounding to whole picoseconds can do.
-    const uint64_t rounding = 2 * path["pieces"].get<uint64_t>() + 2;
+    // Its part of what is on the path, a tenth more, and what rounding can do: to whole picoseconds, and of
+    // what comes to a router to the next edge of its clock. Where edges are moves with the clock and with
+    // what came before, so that each piece may wait for almost a period more or less.
+    const uint64_t rounding = (2 + clock) * path["pieces"].get<uint64_t>() + 2;
     const uint64_t most = on_path * step / 9'000 + rounding;
     found.clear();
     if (quick.time + most < run.time) {
