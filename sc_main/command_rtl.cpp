@@ -53,10 +53,11 @@ ExitCode make_project(const NewOptions& options) {
     throw UserError(ExitCode::usage,
                     fmt::format("--kind '{}' is unknown; allowed: {}", options.kind, fmt::join(kinds, ", ")));
   const std::string folder = options.out.empty() ? options.name : options.out;
-  const std::vector<std::pair<std::string, const char*>> files = {{"CMakeLists.txt", rtl_project()},
-                                                                  {options.name + ".sv", chosen->rtl},
-                                                                  {options.name + ".cpp", chosen->adapter},
-                                                                  {"machine.yaml", chosen->machine}};
+  std::vector<std::pair<std::string, std::string>> files = {{"CMakeLists.txt", rtl_project(*chosen)},
+                                                            {options.name + ".sv", chosen->rtl},
+                                                            {options.name + ".cpp", chosen->adapter},
+                                                            {"machine.yaml", chosen->machine}};
+  if (chosen->job != nullptr) files.emplace_back("job.txt", chosen->job);
   for (const auto& [name, text] : files)
     if (std::filesystem::exists(folder + "/" + name))
       throw UserError(ExitCode::usage,
@@ -66,10 +67,11 @@ ExitCode make_project(const NewOptions& options) {
   const OutputFolder out(folder, {});
   for (const auto& [name, text] : files) out.write(name, named(text, options.name));
   print(
-      fmt::format("{}: CMakeLists.txt, {}.sv, {}.cpp, machine.yaml\n"
+      fmt::format("{}: CMakeLists.txt, {}.sv, {}.cpp, machine.yaml{}\n"
                   "  cmake -S {} -B {}/build && cmake --build {}/build && ctest --test-dir {}/build\n"
                   "With Weft installed elsewhere: -D CMAKE_PREFIX_PATH=PREFIX.\n",
-                  folder, options.name, options.name, folder, folder, folder, folder));
+                  folder, options.name, options.name, chosen->job != nullptr ? ", job.txt" : "", folder,
+                  folder, folder, folder));
   return ExitCode::done;
 }
 
@@ -83,7 +85,7 @@ void add_rtl_command(CLI::App& app, Action& action) {
   make->add_option("NAME", options->name, "Name of the block and of its plugin")->required();
   TextOptions add(*make);
   add("--kind", options->kind, "KIND",
-      "switch, nmu, memory, axi_memory, link or unit (of a switch, for collectives)");
+      "switch, nmu, npu, memory, axi_memory, link or unit (of a switch, for collectives)");
   make->get_option("--kind")->required();
   add("--out", options->out, "DIR", "Folder of the project (default: NAME)");
   make->footer(

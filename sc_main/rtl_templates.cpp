@@ -14,7 +14,9 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 find_package(weft 0.1 REQUIRED)
 weft_add_rtl_block(BLOCK SOURCES BLOCK.sv TOP BLOCK ADAPTER BLOCK.cpp)
+)file";
 
+const char* const kCollectiveTests = R"file(
 # The machine of machine.yaml, with the block and without it.
 enable_testing()
 find_program(WEFT weft HINTS ${weft_DIR}/../../../bin REQUIRED)
@@ -406,15 +408,18 @@ implementations:
 }  // namespace
 
 const std::vector<RtlTemplate>& rtl_templates() {
-  static const std::vector<RtlTemplate> all = {
-      {"switch", kSwitchRtl, kSwitchAdapter, kSwitchMachine}, {"nmu", kNmuRtl, kNmuAdapter, kNmuMachine},
-      {"memory", kMemoryRtl, kMemoryAdapter, kMemoryMachine}, axi_memory_template(),
-      {"link", kLinkRtl, kLinkAdapter, kLinkMachine},         unit_template()};
+  static const std::vector<RtlTemplate> all = {{"switch", kSwitchRtl, kSwitchAdapter, kSwitchMachine},
+                                               {"nmu", kNmuRtl, kNmuAdapter, kNmuMachine},
+                                               {"memory", kMemoryRtl, kMemoryAdapter, kMemoryMachine},
+                                               axi_memory_template(),
+                                               {"link", kLinkRtl, kLinkAdapter, kLinkMachine},
+                                               unit_template(),
+                                               npu_template()};
   return all;
 }
 
-const char* rtl_project() {
-  return kProject;
+std::string rtl_project(const RtlTemplate& of) {
+  return std::string(kProject) + (of.tests != nullptr ? of.tests : kCollectiveTests);
 }
 
 }  // namespace weft::cli

@@ -19,7 +19,10 @@ Value not_printed(const ModuleChoice&) {
 constexpr KeyRow kImplementationKeys[] = {
     {"modules", Type::text, kRequired, at_least(1), field<&ModuleChoice::modules>,
      "The modules' names: `npu3`, `nmu3`, `hbm3`, `remote3`, `switch0_1` (as in the column `to` of "
-     "links.csv), `switch0_1.unit`, routers (`packet0_0.router5`) and links (`nmu3.d0_plus`). "
+     "links.csv), `switch0_1.unit`, routers (`packet0_0.router5`) and links (`nmu3.d0_plus`); memories of "
+     "hosts and of pool groups (`host0.memory`, `host0.nvme`, `pool.group3.memory`), and at `packet` "
+     "fidelity "
+     "the pool's switches (`pool.in0`, `pool.out1`). "
      "`*`, `?`, `[0-3]` and `{a,b}` are wildcards; commas separate patterns."},
     {"implementation", Type::implementation, kOptional, kAny, field<&ModuleChoice::implementation>,
      "Their model, needed unless there is a `binding`; `rtl:NAME` is one that a plugin has registered as "

@@ -363,7 +363,7 @@ def replay_router(package, machine):
 
 def skeletons(package):
     """`weft rtl new` makes projects that build and run at once."""
-    for kind in ("switch", "nmu", "memory", "axi_memory", "link", "unit"):
+    for kind in ("switch", "nmu", "npu", "memory", "axi_memory", "link", "unit"):
         folder = package.work / f"new_{kind}"
         shutil.rmtree(folder, ignore_errors=True)
         code, out, err = package.run("rtl", "new", f"my_{kind}", "--kind", kind, "--out", folder)
