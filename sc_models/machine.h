@@ -170,11 +170,10 @@ class Machine : public sc_core::sc_module {
     }
   };
   void for_each_link_at(const std::function<void(const LinkAt&, const LinkReport&)>& visit) const;
-  /// .. that `rank` sends on. `built` is the simulated rank that stands for it. `exchanges`:
-  /// Folding::Class's.
-  void for_each_link_as(NpuId rank, NpuId built, uint32_t exchanges,
+  /// .. that `rank` sends on. `built` is the simulated rank that stands for it, `images` how.
+  void for_each_link_as(NpuId rank, NpuId built, const LinkImages& images,
                         const Component::LinkVisitor& visit) const {
-    own_nmu(index(built)).for_each_link_as(rank, exchanges, visit);
+    own_nmu(index(built)).for_each_link_as(rank, images, visit);
   }
   /// .. of the host of `rank`, which does as that of `built` does.
   void for_each_host_link_as(NpuId rank, NpuId built, const Component::LinkVisitor& visit) const {

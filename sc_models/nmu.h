@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "configs/blueprint/geometry.h"
+#include "configs/blueprint/link_images.h"
 #include "configs/config.h"
 #include "configs/end_delays.h"
 #include "configs/graph.h"
@@ -163,11 +164,11 @@ class Nmu : public NmuModel, private Wakeable, public MessagePort {
   bool quiet(uint32_t dimensions) const;
   /// The links that `rank` sends on. This NMU stands for it: their figures are its own. `exchanges`:
   /// CollectivePlan::LinkImages.
-  void for_each_link_as(NpuId rank, uint32_t exchanges, const LinkVisitor& visit) const;
+  void for_each_link_as(NpuId rank, const LinkImages& images, const LinkVisitor& visit) const;
 
   // Component
   void count(Counters& counters) const override;
-  void for_each_link(const LinkVisitor& visit) const override { for_each_link_as(rank_, 0, visit); }
+  void for_each_link(const LinkVisitor& visit) const override { for_each_link_as(rank_, {}, visit); }
 
   // MessagePort
   Picoseconds now() const final { return running() ? time_ : sc_core::sc_time_stamp().value(); }
@@ -313,7 +314,7 @@ class Nmu : public NmuModel, private Wakeable, public MessagePort {
                        Picoseconds head, Picoseconds tail);
   uint8_t first_port(const fabric::Packet& packet);
   uint32_t last_port(const fabric::Packet& packet) const;
-  LinkReport report(const Port& port, uint32_t link, NpuId rank, uint32_t exchanges) const;
+  LinkReport report(const Port& port, uint32_t link, NpuId rank, const LinkImages& images) const;
   /// When the message leaves, which would at `ready`.
   Picoseconds shaped(fabric::PacketRef ref, Picoseconds ready);
   void inject(fabric::PacketRef ref);

@@ -226,7 +226,7 @@ void Nmu::hint(const LinkEndAt& at, const NmuModel& peer) {
   if (Port* const end = port(at.dimension, at.descending, at.plane)) end->peer_hint = peer.hot();
 }
 
-LinkReport Nmu::report(const Port& port, uint32_t i, NpuId rank, uint32_t exchanges) const {
+LinkReport Nmu::report(const Port& port, uint32_t i, NpuId rank, const LinkImages& images) const {
   const uint32_t place = geometry_.place(index(rank));
   if (graph_ != nullptr) {
     LinkReport report(port.link(i));
@@ -239,10 +239,9 @@ LinkReport Nmu::report(const Port& port, uint32_t i, NpuId rank, uint32_t exchan
   }
   const uint32_t d = port.dimension;
   const bool own = rank == rank_;
-  LinkReport report(
-      port.link(own ? i
-                    : geometry_.shape(d).image(i, geometry_.coordinate(place, d),
-                                               geometry_.coordinate(place_, d), (exchanges >> d & 1) != 0)));
+  LinkReport report(port.link(own ? i
+                                  : images.of(geometry_.shape(d), d, i, geometry_.coordinate(place, d),
+                                              geometry_.coordinate(place_, d))));
   report.fidelity = fidelity_of(port);
   const uint32_t link = port.descending ? uint32_t{Shape::kDown} : i;
   const std::string behind = port.plane == 0 ? std::string() : fmt::format("_{}", to_string(report.fidelity));
@@ -254,11 +253,11 @@ LinkReport Nmu::report(const Port& port, uint32_t i, NpuId rank, uint32_t exchan
   return report;
 }
 
-void Nmu::for_each_link_as(NpuId rank, uint32_t exchanges, const LinkVisitor& visit) const {
+void Nmu::for_each_link_as(NpuId rank, const LinkImages& images, const LinkVisitor& visit) const {
   const uint32_t place = geometry_.place(index(rank));
   for (const Port& port : ports_) {
     for (uint32_t i = 0; port.nmu != nullptr && i < port.links(); ++i) {
-      if (port.sends(i, place)) visit(report(port, i, rank, exchanges));
+      if (port.sends(i, place)) visit(report(port, i, rank, images));
     }
   }
 }

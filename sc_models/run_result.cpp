@@ -20,9 +20,7 @@ void add_links(RunResult& result, const Machine& machine, const graph::Folding* 
     return;
   }
   for (uint32_t r = 0; r < machine.npus(); ++r) {
-    const graph::Folding::Class* c = folding->of(r);
-    machine.for_each_link_as(NpuId{r}, NpuId{folding->representative(r)}, c == nullptr ? 0 : c->exchanges,
-                             add);
+    machine.for_each_link_as(NpuId{r}, NpuId{folding->representative(r)}, folding->link_images(r), add);
   }
   for (uint32_t r = 0; r < machine.npus(); ++r)
     machine.for_each_host_link_as(NpuId{r}, NpuId{folding->representative(r)}, add);

@@ -76,6 +76,10 @@ weft_add_sc_test(trace_folding
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/trace_folding_test.cpp
   LINKS weft::sc_models
   TIMEOUT 300)
+weft_add_sc_test(part_folding
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/part_folding_test.cpp
+  LINKS weft::sc_models
+  TIMEOUT 300)
 weft_add_sc_test(class_manifest
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/class_manifest_test.cpp
   LINKS weft::sc_models

@@ -52,6 +52,23 @@ uint32_t CollectivePlan::member_index(uint32_t rank) const {
   return it != ranks_.end() && *it == rank ? static_cast<uint32_t>(it - ranks_.begin()) : ~0u;
 }
 
+bool equally_spaced(const std::vector<uint32_t>& part, uint32_t size) {
+  if (part.empty() || size % part.size() != 0) return false;
+  const auto step = size / static_cast<uint32_t>(part.size());
+  for (uint32_t i = 1; i < part.size(); ++i)
+    if (part[i] != part[i - 1] + step) return false;
+  return true;
+}
+
+bool members_alike(const Config& config, const Axis& axis) {
+  if (axis.values.empty()) return true;
+  const DimensionConfig& dimension = config.dimensions[axis.dimension];
+  const Shape shape(dimension);
+  if (shape.subsets_alike()) return true;
+  if (carrier_of(dimension) != Carrier::direct) return false;
+  return shape.joins_pairs() || (shape.wraps() && equally_spaced(axis.values, dimension.size));
+}
+
 std::string CollectivePlan::asymmetry(const Config& config) const {
   if (empty()) return {};
   if (config.remapped())
@@ -65,7 +82,7 @@ std::string CollectivePlan::asymmetry(const Config& config) const {
     }
     // At a switch all members are alike, whichever of its NPUs they are.
     const Shape shape(config.dimensions[axis.dimension]);
-    if (!axis.values.empty() && !shape.subsets_alike()) return "the group is not made of whole dimensions";
+    if (!members_alike(config, axis)) return "the group is not made of whole dimensions";
     const std::string difference = shape.difference();
     if (!difference.empty()) return fmt::format("dimension {} {}", axis.dimension, difference);
   }
@@ -110,7 +127,10 @@ std::string CollectivePlan::ties(const Config& config) const {
     for (const PhasePlan& phase : phases(chunk)) {
       const Axis& axis = axes_[phase.axis];
       // From one peer messages come one after the other. Groups of whole dimensions have the same neighbours.
-      const bool whole = axis.values.empty();
+      // In a FullyConnected or Ring parts are like whole lines (Folding sees to it that no others share
+      // links).
+      const bool whole = axis.values.empty() || (!Shape(config.dimensions[axis.dimension]).has_switches() &&
+                                                 members_alike(config, axis));
       if (whole && axis.size <= 2) continue;
       const Shape shape(config.dimensions[axis.dimension]);
       if (shape.joins_neighbours() && phase.algorithm == halving_doubling_algorithm())

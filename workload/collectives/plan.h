@@ -76,6 +76,12 @@ struct Axis {
   }
 };
 
+/// A part of a line of `size` NPUs, as ascending coordinates: every n-th of all.
+bool equally_spaced(const std::vector<uint32_t>& part, uint32_t size);
+/// Its members are alike by their places in it: the axis is a whole line, any part of a Switch, or at
+/// `analytical` fidelity any part of a FullyConnected and an equally spaced one of a Ring.
+bool members_alike(const Config& config, const Axis& axis);
+
 /// Scheduling queues of a dimension: its own `queues`, else `collectives.queues_per_dimension` where NPUs are
 /// joined to their neighbours, so that there are two directions, and one elsewhere.
 inline uint32_t queues_of(const Config& config, const DimensionConfig& dimension) {

@@ -104,6 +104,13 @@ Folding::Folding(const Config& config, const trace::JobTrace& traces) : class_of
     for (const uint32_t r : members) class_of_[r] = static_cast<uint32_t>(classes_.size());
     if (partition.joined(members.front())) joined_.push_back(members.front());
     classes_.push_back(make_class(std::move(members), ranks, partition));
+    const Class& c = classes_.back();
+    const uint32_t first = c.representative();
+    for (const uint32_t r : c.ranks) {
+      auto images = analysis.parts().images(r, ranks[r], first, ranks[first], c.exchanges);
+      const bool any = std::any_of(images.begin(), images.end(), [](const auto& d) { return !d.empty(); });
+      if (any) parts_[r] = std::move(images);
+    }
   }
   for (uint32_t r = 0; r < npus; ++r) {
     if (class_of_[r] != kNone) continue;
@@ -143,6 +150,13 @@ void Folding::find_images(const std::vector<RankUse>& ranks, const Partition& pa
       images_.push_back({from, peer.rank, ranks[to].peers[place].rank, to});
     }
   }
+}
+
+LinkImages Folding::link_images(uint32_t rank) const {
+  const Class* c = of(rank);
+  if (c == nullptr) return {};
+  const auto parts = parts_.find(rank);
+  return {c->exchanges, parts == parts_.end() ? nullptr : &parts->second};
 }
 
 std::vector<uint32_t> Folding::representatives() const {

@@ -12,8 +12,10 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
+#include "configs/blueprint/link_images.h"
 #include "configs/config.h"
 #include "workload/trace/groups.h"
 #include "workload/trace/workload_check.h"
@@ -87,6 +89,8 @@ class Folding {
   /// For a rank that is simulated itself: true if one member may run a single collective for all. It may
   /// where every message that can reach the rank comes along one dimension, and nothing else forbids folding.
   bool along_dimensions(uint32_t rank) const { return along_dimensions_[rank]; }
+  /// How a rank uses its links, next to the one that is simulated for it.
+  LinkImages link_images(uint32_t rank) const;
   /// Why ranks are simulated themselves, and how many.
   const std::map<std::string, uint32_t>& reasons() const { return reasons_; }
 
@@ -101,6 +105,7 @@ class Folding {
   std::vector<Class> classes_;
   std::vector<uint32_t> whole_;
   std::vector<Image> images_;
+  std::unordered_map<uint32_t, std::vector<std::vector<uint32_t>>> parts_;  ///< by rank: LineParts::images()
   std::vector<uint32_t> joined_;
   std::vector<bool> along_dimensions_;
   std::map<std::string, uint32_t> reasons_;

@@ -11,6 +11,7 @@ set(WEFT_GRAPH_SOURCES
   graph/folding/analysis.cpp
   graph/folding/group_shapes.cpp
   graph/folding/library_nodes.cpp
+  graph/folding/line_parts.cpp
   graph/folding/mixed_groups.cpp
   graph/folding/partition.cpp
   graph/folding/peer_ways.cpp

@@ -37,6 +37,7 @@ Analysis::Analysis(const Config& config, const trace::JobTrace& traces)
       members_(traces.npus()),
       shapes_(config, traces.groups()),
       ways_(config),
+      parts_(config, shapes_, ways_),
       nodes_(config),
       groups_(traces.groups().size()),
       places_(traces.groups().size(), kNoPlace) {
@@ -76,6 +77,7 @@ RankUse Analysis::look_through(uint32_t rank) {
   fit_peers(rank, program, digest, use);
   for (const trace::Node& each : program.collectives) fit_collective(rank, each, use);
   ways_.compare(rank, shapes_, digest, use);
+  parts_.compare(rank, digest, use);
   use.digest = digest.value();
   if ((use.exchanges & use.shifts) != 0)
     use.refuse("ring and halving_doubling share a FullyConnected dimension");

@@ -21,6 +21,7 @@
 #include "workload/graph/folding/components.h"
 #include "workload/graph/folding/group_shapes.h"
 #include "workload/graph/folding/library_nodes.h"
+#include "workload/graph/folding/line_parts.h"
 #include "workload/graph/folding/peer_ways.h"
 #include "workload/graph/folding/rank_use.h"
 #include "workload/graph/trace_delays.h"
@@ -42,6 +43,7 @@ class Analysis {
   Components& members() { return members_; }
   const trace::Groups& groups() const { return traces_.groups(); }
   GroupShapes& shapes() { return shapes_; }
+  LineParts& parts() { return parts_; }
 
  private:
   struct Verdict {
@@ -93,6 +95,7 @@ class Analysis {
   Components members_;
   GroupShapes shapes_;
   PeerWays ways_;
+  LineParts parts_;
   LibraryNodes nodes_;
   uint32_t all_dimensions_ = 0;
   bool stepwise_ = false;  ///< some dimension is not analytical

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "workload/collectives/plan.h"
+
 namespace weft::graph {
 
 const GroupShape& GroupShapes::of(trace::GroupId g) {
@@ -29,7 +31,8 @@ const GroupShape& GroupShapes::of(trace::GroupId g) {
       }
       stride *= d.size;
       points *= count;
-      signature.insert(signature.end(), {count, count == d.size ? 1u : 0u});
+      const bool spaced = count != d.size && collectives::equally_spaced(shape.coordinates[i], d.size);
+      signature.insert(signature.end(), {count, count == d.size ? 1u : spaced ? 2u : 0u});
     }
     shape.regular = points == ranks.size();
   }

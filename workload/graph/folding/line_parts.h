@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Groups that are a part of a line of a FullyConnected or Ring dimension at `analytical` fidelity, seen from
+// one rank. Members of such a group are alike by their places in it (CollectivePlan::asymmetry). That is
+// enough as long as no link carries messages of two groups whose members differ: docs/folding.md, "Parts of a
+// line".
+
+#ifndef WEFT_WORKLOAD_GRAPH_FOLDING_LINE_PARTS_H
+#define WEFT_WORKLOAD_GRAPH_FOLDING_LINE_PARTS_H
+
+#include <cstdint>
+#include <vector>
+
+#include "configs/config.h"
+#include "workload/graph/folding/digest.h"
+#include "workload/graph/folding/group_shapes.h"
+#include "workload/graph/folding/peer_ways.h"
+#include "workload/graph/folding/rank_use.h"
+
+namespace weft::graph {
+
+class LineParts {
+ public:
+  /// All outlive the object.
+  LineParts(const Config& config, GroupShapes& shapes, const PeerWays& ways)
+      : config_(config), shapes_(shapes), ways_(ways) {}
+
+  /// When all groups and peers of the rank are known: adds which of its groups share links, and refuses a
+  /// rank at which groups of different members do.
+  void compare(uint32_t rank, Digest& digest, RankUse& use);
+
+  /// Ranks of a class use their links of FullyConnected dimensions as the first one does. By dimension: to
+  /// which coordinate the first one's link leads that is used as the rank's link to each coordinate. Empty:
+  /// no group is a part of the dimension. `exchanges`: Folding::Class.
+  std::vector<std::vector<uint32_t>> images(uint32_t rank, const RankUse& use, uint32_t first,
+                                            const RankUse& like, uint32_t exchanges);
+
+ private:
+  /// Coordinates of the members of a group along the rank's line, ascending; all of the line where it is
+  /// whole.
+  std::vector<uint32_t> members(trace::GroupId group, uint32_t dimension);
+  bool is_part(trace::GroupId group, uint32_t dimension);
+
+  const Config& config_;
+  GroupShapes& shapes_;
+  const PeerWays& ways_;
+};
+
+}  // namespace weft::graph
+
+#endif
