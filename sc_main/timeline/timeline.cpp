@@ -561,11 +561,18 @@ void Timeline::end_burst(uint32_t link) {
   burst.bytes = 0;
 }
 
-void Timeline::cross(const Crossing& crossing) {
+void Timeline::cross(const Crossing& whole) {
+  Crossing crossing = whole;
   saw(crossing.end);
+  OfLink& link = of_link(crossing.link);
+  // Two messages may share the picosecond in which one ends and the next one begins: it is the first one's.
+  if (crossing.begin < link.end && link.end < crossing.end) {
+    if (crossing.what != insight::kFlits) crossing.busy -= std::min(crossing.busy, link.end - crossing.begin);
+    crossing.begin = link.end;
+  }
+  link.end = std::max(link.end, crossing.end);
   if (crossing.link < link_classes_.size())
     overview_.add(link_classes_[crossing.link], crossing.begin, crossing.end, crossing.busy, crossing.bytes);
-  OfLink& link = of_link(crossing.link);
   Flow* const flow = flow_of(crossing.packet);
   if (flow != nullptr && flow->npu == kNoNpu && link.npu != kNoNpu) {
     flow->npu = link.npu;

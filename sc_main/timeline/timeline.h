@@ -187,6 +187,7 @@ class Timeline final : public insight::ActivityListener, public vcd::ProbeListen
     Row* row = nullptr;
     TrackId track = 0;  ///< 0: not known to be shown
     uint32_t npu = kNoNpu;
+    Picoseconds end = 0;  ///< of its last message
   };
   struct Signal {
     enum class What : uint8_t { state, counter, queue } what = What::state;
