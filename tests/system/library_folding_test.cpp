@@ -159,6 +159,35 @@ TEST(LibraryFolding, GroupsInDifferentNodesAreNotAlike) {
   EXPECT_EQ(fold.told, run(config, files, false).told);
 }
 
+/// Calls use no links, so groups may be any part of the dimension that messages between stages go along.
+TEST(LibraryFolding, PartsOfANodeFoldBesideMessages) {
+  const Config config = parse_config(
+      "weft: 1\ntopology:\n  notation: FullyConnected(8)_Switch(2)\n  dimensions:\n"
+      "    - {bandwidth: 336 GB/s, fidelity: analytical}\n    - {bandwidth: 50 GB/s, fidelity: analytical}\n"
+      "collectives: {library: rccl, gpu: MI300X}\n",
+      "machine.yaml");
+  JobFiles files(config);
+  for (uint32_t r = 0; r < files.ranks(); ++r) {
+    const std::string pair = fmt::format("pair{}", r / 2);
+    if (r % 2 == 0) files.define(pair, {r, r + 1});
+    auto& trace = files.trace(r);
+    const uint32_t stage = r % 8 / 2;
+    if (stage != 0) trace.push_back(trace::test::receive(1, r - 2, 1 << 20, 7));
+    trace.push_back(test::collective(2, CollectiveOp::all_reduce, 1 << 20, pair,
+                                     stage != 0 ? std::vector<uint64_t>{1} : std::vector<uint64_t>{}));
+    trace.push_back(test::collective(3, CollectiveOp::all_gather, 1 << 16, files.group(2, r), {2}));
+    if (stage != 3) {
+      PbNode send = trace::test::send(4, r + 2, 1 << 20, 7);
+      send.add_data_deps(2);
+      trace.push_back(send);
+    }
+  }
+  files.write();
+  const Outcome fold = run(config, files, true);
+  EXPECT_LT(simulated(fold), config.npus()) << fold.folding;
+  EXPECT_EQ(fold.told, run(config, files, false).told);
+}
+
 /// Lines of dimension 0 lie in one node, or in two.
 TEST(LibraryFolding, NodesThatCutDimensionsDoNotFold) {
   const Config config = parse_config(

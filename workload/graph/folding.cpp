@@ -108,8 +108,7 @@ Folding::Folding(const Config& config, const trace::JobTrace& traces) : class_of
     const uint32_t first = c.representative();
     for (const uint32_t r : c.ranks) {
       auto images = analysis.parts().images(r, ranks[r], first, ranks[first], c.exchanges);
-      const bool any = std::any_of(images.begin(), images.end(), [](const auto& d) { return !d.empty(); });
-      if (any) parts_[r] = std::move(images);
+      if (!images.empty()) parts_[r] = std::move(images);
     }
   }
   for (uint32_t r = 0; r < npus; ++r) {

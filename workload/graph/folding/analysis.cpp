@@ -37,8 +37,8 @@ Analysis::Analysis(const Config& config, const trace::JobTrace& traces)
       members_(traces.npus()),
       shapes_(config, traces.groups()),
       ways_(config),
-      parts_(config, shapes_, ways_),
       nodes_(config),
+      parts_(config, shapes_, ways_, !nodes_.on()),
       groups_(traces.groups().size()),
       places_(traces.groups().size(), kNoPlace) {
   const auto dims = static_cast<uint32_t>(config.dimensions.size());

@@ -95,8 +95,8 @@ class Analysis {
   Components members_;
   GroupShapes shapes_;
   PeerWays ways_;
-  LineParts parts_;
   LibraryNodes nodes_;
+  LineParts parts_;
   uint32_t all_dimensions_ = 0;
   bool stepwise_ = false;  ///< some dimension is not analytical
   std::vector<collectives::Group> groups_;

@@ -28,9 +28,11 @@ uint32_t place_of(const std::vector<uint32_t>& members, uint32_t coordinate) {
 
 }  // namespace
 
-bool LineParts::is_part(trace::GroupId group, uint32_t d) {
-  const GroupShape& shape = shapes_.of(group);
-  return shape.regular && shape.coordinates[d].size() > 1;
+bool LineParts::any_part(const RankUse& use, uint32_t d) {
+  return links_ && std::any_of(use.groups.begin(), use.groups.end(), [&](trace::GroupId group) {
+           const GroupShape& shape = shapes_.of(group);
+           return shape.regular && shape.coordinates[d].size() > 1;
+         });
 }
 
 std::vector<uint32_t> LineParts::members(trace::GroupId group, uint32_t d) {
@@ -44,9 +46,7 @@ std::vector<uint32_t> LineParts::members(trace::GroupId group, uint32_t d) {
 void LineParts::compare(uint32_t rank, Digest& digest, RankUse& use) {
   for (uint32_t d = 0; d < config_.dimensions.size(); ++d) {
     const Shape shape(config_.dimensions[d]);
-    if (shape.has_switches() || config_.dimensions[d].size <= 2) continue;
-    if (std::none_of(use.groups.begin(), use.groups.end(), [&](trace::GroupId g) { return is_part(g, d); }))
-      continue;
+    if (shape.has_switches() || config_.dimensions[d].size <= 2 || !any_part(use, d)) continue;
     std::vector<std::vector<uint32_t>> lines;  // of the groups
     for (const trace::GroupId g : use.groups) {
       std::vector<uint32_t> line = members(g, d);
@@ -70,15 +70,13 @@ void LineParts::compare(uint32_t rank, Digest& digest, RankUse& use) {
 
 std::vector<std::vector<uint32_t>> LineParts::images(uint32_t rank, const RankUse& use, uint32_t first,
                                                      const RankUse& like, uint32_t exchanges) {
-  std::vector<std::vector<uint32_t>> images(config_.dimensions.size());
+  std::vector<std::vector<uint32_t>> images;
   for (uint32_t d = 0; d < config_.dimensions.size(); ++d) {
-    if (!Shape(config_.dimensions[d]).joins_pairs()) continue;
+    if (!Shape(config_.dimensions[d]).joins_pairs() || !any_part(use, d)) continue;
     const uint32_t n = config_.dimensions[d].size;
     constexpr uint32_t kNone = ~0u;
     std::vector<uint32_t> image(n, kNone);
     std::vector<bool> taken(n, false);
-    if (std::none_of(use.groups.begin(), use.groups.end(), [&](trace::GroupId g) { return is_part(g, d); }))
-      continue;
     for (size_t i = 0; i < use.groups.size(); ++i) {
       if (!shapes_.of(use.groups[i]).regular) continue;
       const std::vector<uint32_t> here = members(use.groups[i], d);
@@ -103,6 +101,7 @@ std::vector<std::vector<uint32_t>> LineParts::images(uint32_t rank, const RankUs
       to = next;
       taken[next] = true;
     }
+    images.resize(config_.dimensions.size());
     images[d] = std::move(image);
   }
   return images;

@@ -22,9 +22,10 @@ namespace weft::graph {
 
 class LineParts {
  public:
-  /// All outlive the object.
-  LineParts(const Config& config, GroupShapes& shapes, const PeerWays& ways)
-      : config_(config), shapes_(shapes), ways_(ways) {}
+  /// All outlive the object. `links`: collectives use links; a communication library's calls do not, and then
+  /// there is nothing to compare.
+  LineParts(const Config& config, GroupShapes& shapes, const PeerWays& ways, bool links)
+      : config_(config), shapes_(shapes), ways_(ways), links_(links) {}
 
   /// When all groups and peers of the rank are known: adds which of its groups share links, and refuses a
   /// rank at which groups of different members do.
@@ -32,7 +33,7 @@ class LineParts {
 
   /// Ranks of a class use their links of FullyConnected dimensions as the first one does. By dimension: to
   /// which coordinate the first one's link leads that is used as the rank's link to each coordinate. Empty:
-  /// no group is a part of the dimension. `exchanges`: Folding::Class.
+  /// no group is a part of the dimension, or of any. `exchanges`: Folding::Class.
   std::vector<std::vector<uint32_t>> images(uint32_t rank, const RankUse& use, uint32_t first,
                                             const RankUse& like, uint32_t exchanges);
 
@@ -40,11 +41,13 @@ class LineParts {
   /// Coordinates of the members of a group along the rank's line, ascending; all of the line where it is
   /// whole.
   std::vector<uint32_t> members(trace::GroupId group, uint32_t dimension);
-  bool is_part(trace::GroupId group, uint32_t dimension);
+  /// Some group of the rank is a part of the dimension.
+  bool any_part(const RankUse& use, uint32_t dimension);
 
   const Config& config_;
   GroupShapes& shapes_;
   const PeerWays& ways_;
+  const bool links_;
 };
 
 }  // namespace weft::graph
