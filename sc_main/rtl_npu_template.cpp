@@ -111,8 +111,6 @@ layer1 -1 3000 NONE 0 6000 NONE 0 3500 ALLREDUCE 262144 100
 
 const char* const kNpuTests = R"file(
 # The job of machine.yaml, with the block's memory accesses and data, and without data.
-enable_testing()
-find_program(WEFT weft HINTS ${weft_DIR}/../../../bin REQUIRED)
 foreach(data none functional)
   add_test(NAME BLOCK_${data} COMMAND ${WEFT} run ${CMAKE_CURRENT_SOURCE_DIR}/machine.yaml --out out_${data}
     --set plugins=$<TARGET_FILE:BLOCK> --set run.data=${data})

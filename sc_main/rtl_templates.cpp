@@ -14,12 +14,12 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 find_package(weft 0.1 REQUIRED)
 weft_add_rtl_block(BLOCK SOURCES BLOCK.sv TOP BLOCK ADAPTER BLOCK.cpp)
+enable_testing()
+find_program(WEFT weft HINTS ${weft_DIR}/../../../bin REQUIRED)
 )file";
 
 const char* const kCollectiveTests = R"file(
 # The machine of machine.yaml, with the block and without it.
-enable_testing()
-find_program(WEFT weft HINTS ${weft_DIR}/../../../bin REQUIRED)
 foreach(data none int32)
   set(options --size 256KiB --no-fold --set plugins=$<TARGET_FILE:BLOCK>)
   if(NOT data STREQUAL none)
