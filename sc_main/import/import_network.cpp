@@ -229,6 +229,11 @@ class AnalyticalImport {
   std::vector<double> latencies_;  ///< ns
 };
 
+/// A whole number from 1 to `most`.
+bool is_whole(double value, double most) {
+  return value >= 1 && value <= most && value == std::floor(value);
+}
+
 /// Garnet's text of 1.x. Clock 1 GHz.
 class GarnetImport {
  public:
@@ -275,7 +280,7 @@ class GarnetImport {
     if (keys_.number(bits) == 0) keys_.fail(bits, "is 0; give bits per cycle");
     dimension.bandwidth = decimal(keys_.number(bits) / 8) + " GB/s";
     const double phit = keys_.number(bits) / 8;
-    if (phit >= 1 && phit <= 65536 && phit == std::floor(phit)) dimension.phit = decimal(phit) + " B";
+    if (is_whole(phit, 65536)) dimension.phit = decimal(phit) + " B";
     const InputKey& cycles = needed(keys_, latency);
     const InputKey* router = keys_.take("router-latency");
     dimension.latency =
@@ -333,7 +338,7 @@ class GarnetImport {
   /// A whole number from 1 to `most`, which Weft's key has too; else Weft's default stays.
   void number(const InputKey& key, const char* path, double value, double most, const char* unit,
               const std::string& why) {
-    const bool fits = value >= 1 && value <= most && value == std::floor(value);
+    const bool fits = is_whole(value, most);
     if (fits) imported_.set(path, decimal(value) + unit);
     keys_.tell(
         key, path, fits ? V::exact : V::ignored,
