@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "configs/tree.h"
 #include "configs/units.h"
 
 namespace weft {
@@ -101,6 +102,18 @@ Ticks on_multiple(Ticks own, Ticks cycle) {
 
 std::string print_flit_time(const PacketFabricConfig& packet, Rate rate) {
   return print_time(static_cast<Picoseconds>(exact_flit_time(packet, rate)));
+}
+
+std::vector<Ticks> flit_times(const Config& config, const std::vector<uint32_t>& dimensions) {
+  std::vector<Ticks> times;
+  for (const uint32_t d : dimensions) {
+    const DimensionConfig& dimension = config.fabric_dimensions()[d];
+    const PacketFabricConfig packet = packet_of(config.packet, dimension);
+    const uint32_t levels = dimension.tree == nullptr ? 1 : dimension.tree->levels();
+    for (uint32_t l = 0; l < levels; ++l)
+      times.push_back(flit_time(packet, at_level(dimension, l).link_rate()));
+  }
+  return times;
 }
 
 Ticks router_cycle(const PacketFabricConfig& packet, const std::vector<Ticks>& flit_times) {

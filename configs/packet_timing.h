@@ -50,6 +50,9 @@ double exact_flit_time(const PacketFabricConfig& packet, Rate rate);
 /// The exact time in words: for messages about a time that is too long for a network.
 std::string print_flit_time(const PacketFabricConfig& packet, Rate rate);
 
+/// Of every kind of link in these fabric dimensions, levels of trees one by one: the time of a flit.
+std::vector<Ticks> flit_times(const Config& config, const std::vector<uint32_t>& dimensions);
+
 /// Clock period of the routers whose links take these times for a flit.
 Ticks router_cycle(const PacketFabricConfig& packet, const std::vector<Ticks>& flit_times);
 

@@ -124,12 +124,8 @@ PacketRegion make_region(const Config& config, const std::vector<uint32_t>& dime
   region.dimensions = dimensions;
   region.packet = packet_of_network(config, dimensions);
   region.segmentation = packet_segmentation(region.packet);
-  std::vector<Ticks> flit_times;
   uint64_t lanes = 0;
   for (const uint32_t d : dimensions) {
-    const PacketFabricConfig packet = packet_of(config.packet, all[d]);
-    for (uint32_t l = 0; l < levels_of(all[d]); ++l)
-      flit_times.push_back(flit_time(packet, at_level(all[d], l).link_rate()));
     lanes += Shape(all[d]).links() + (collectives::uses_unit(config, d) ? 1 : 0);
   }
   if (config.npus() * lanes > kMostInterfaces) {
@@ -140,10 +136,11 @@ PacketRegion make_region(const Config& config, const std::vector<uint32_t>& dime
                     "place of FullyConnected",
                     where(config), config.npus(), lanes, kMostInterfaces));
   }
+  std::vector<Ticks> times = flit_times(config, dimensions);
   const bool pool = PoolGuests::live_in(config, dimensions);
   if (pool)
-    for (const Rate rate : PoolGuests::rates(config)) flit_times.push_back(flit_time(config.packet, rate));
-  region.config = packet_network_config(config, flit_times);
+    for (const Rate rate : PoolGuests::rates(config)) times.push_back(flit_time(config.packet, rate));
+  region.config = packet_network_config(config, times);
   std::vector<packet::TopologyDimension> parts;
   std::vector<packet::LinkTiming> links;
   bool several_ways = false;

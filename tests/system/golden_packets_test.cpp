@@ -86,11 +86,8 @@ struct Added {
 };
 Added added(const GoldenCollective& g) {
   const Config config = packets_of(g);
-  std::vector<Ticks> flit_times;
-  for (const DimensionConfig& d : config.dimensions)
-    flit_times.push_back(flit_time(config.packet, d.link_rate()));
   const auto ps = [](Ticks t) { return static_cast<double>(t) / static_cast<double>(kTicksPerPicosecond); };
-  const Ticks cycle = router_cycle(config.packet, flit_times);
+  const Ticks cycle = router_cycle(config.packet, flit_times(config, packet_regions(config).front()));
   const double stages = router_cycles(config.packet);
   Added sum;
   double chunk = static_cast<double>(g.bytes) / config.collectives.chunks;

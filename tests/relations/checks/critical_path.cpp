@@ -136,14 +136,8 @@ uint64_t moves(const nlohmann::json& levers, const std::string& lever, bool pack
 uint64_t clock_period(const std::string& file) {
   const Config config = load_config(file);
   Ticks longest = 0;
-  for (const std::vector<uint32_t>& region : packet_regions(config)) {
-    std::vector<Ticks> flit_times;
-    for (const uint32_t d : region) {
-      const DimensionConfig& dimension = config.fabric_dimensions()[d];
-      flit_times.push_back(flit_time(packet_of(config.packet, dimension), dimension.link_rate()));
-    }
-    longest = std::max(longest, router_cycle(config.packet, flit_times));
-  }
+  for (const std::vector<uint32_t>& region : packet_regions(config))
+    longest = std::max(longest, router_cycle(config.packet, flit_times(config, region)));
   return (longest + kTicksPerPicosecond - 1) / kTicksPerPicosecond;
 }
 
