@@ -6,12 +6,30 @@
 #include <algorithm>
 
 namespace weft::vcd {
+namespace {
+
+constexpr uint32_t kLongest = ~uint32_t{0};
+
+}  // namespace
+
+/// The last run goes on with these steps, as those of packets do that follow each other without a gap.
+inline bool StepCount::Line::extend(const Steps& steps, int by) {
+  Run& last = runs.back();
+  if (last.count == 0 || last.stride != steps.stride || last.by != by ||
+      last.per_picosecond != steps.per_picosecond || last.count > kLongest - steps.count)
+    return false;
+  last.count += steps.count;
+  last_goes_on += steps.count * steps.stride;
+  return true;
+}
 
 void StepCount::Line::insert(const Steps& steps, int by) {
+  if (steps.first == last_goes_on && !empty() && extend(steps, by)) return;
   const Run run{steps.begin, steps.first, steps.stride, steps.count, steps.per_picosecond, by};
   if (empty() || last_begin <= run.begin) {
     runs.push_back(run);
     last_begin = run.begin;
+    last_goes_on = run.first + run.count * run.stride;
     return;
   }
   auto place = runs.size() - 1;

@@ -43,9 +43,12 @@ class StepCount {
   struct Line {
     std::vector<Run> runs;
     size_t head = 0;
-    Time last_begin = 0;  ///< of the last run, which was stored long ago and far away
+    // Of the last run, which was stored long ago and far away:
+    Time last_begin = 0;
+    uint64_t last_goes_on = 0;  ///< where its next step would be
     bool empty() const { return head == runs.size(); }
     void insert(const Steps& steps, int by);
+    bool extend(const Steps& steps, int by);
     int64_t take(Time now);
     Time next(Time taken) const;
     void shorten();

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -121,6 +120,55 @@ class EntryList {
   uint32_t capacity_ = 0;
 };
 
+/// The instants that have a list, the earliest first. A parent has four children, which share a line of the
+/// cache: half as many levels as with two, and each level is one miss.
+class InstantHeap {
+ public:
+  struct Instant {
+    Time time;
+    uint32_t list;
+  };
+
+  bool empty() const { return instants_.empty(); }
+  const Instant& front() const { return instants_.front(); }
+
+  void push(const Instant& instant) {
+    size_t hole = instants_.size();
+    instants_.push_back(instant);
+    while (hole != 0) {
+      const size_t parent = (hole - 1) / kChildren;
+      if (instants_[parent].time <= instant.time) break;
+      instants_[hole] = instants_[parent];
+      hole = parent;
+    }
+    instants_[hole] = instant;
+  }
+
+  /// Takes out the earliest one.
+  void pop() {
+    const Instant last = instants_.back();
+    instants_.pop_back();
+    const size_t size = instants_.size();
+    if (size == 0) return;
+    Instant* const at = instants_.data();
+    size_t hole = 0;
+    for (size_t child = 1; child < size; child = kChildren * hole + 1) {
+      size_t least = child;
+      const size_t end = std::min(child + kChildren, size);
+      for (size_t other = child + 1; other < end; ++other)
+        least = at[other].time < at[least].time ? other : least;
+      if (at[least].time >= last.time) break;
+      at[hole] = at[least];
+      hole = least;
+    }
+    at[hole] = last;
+  }
+
+ private:
+  static constexpr size_t kChildren = 4;
+  std::vector<Instant> instants_;
+};
+
 template <class Entry>
 class TimeQueue {
  public:
@@ -145,9 +193,8 @@ class TimeQueue {
 
   /// Takes out the earliest instant and puts its entries into `entries`, whose former content is lost.
   void take(Entries& entries) {
-    const Instant first = heap_.front();
-    std::pop_heap(heap_.begin(), heap_.end(), std::greater<>());
-    heap_.pop_back();
+    const InstantHeap::Instant first = heap_.front();
+    heap_.pop();
     instants_.erase(first.time);
     if (first.time == last_time_) last_list_ = InstantTable::kNone;
     entries.clear();
@@ -171,12 +218,6 @@ class TimeQueue {
   void clear() { *this = TimeQueue(); }
 
  private:
-  struct Instant {
-    Time time;
-    uint32_t list;
-    bool operator>(const Instant& o) const { return time > o.time; }
-  };
-
   [[gnu::noinline]] uint32_t open(Time t) {
     uint32_t list = 0;
     if (free_.empty()) {
@@ -186,12 +227,11 @@ class TimeQueue {
       list = free_.back();
       free_.pop_back();
     }
-    heap_.push_back({t, list});
-    std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
+    heap_.push({t, list});
     return list;
   }
 
-  std::vector<Instant> heap_;
+  InstantHeap heap_;
   std::vector<Entries> lists_;
   std::vector<uint32_t> free_;  ///< of lists_
   InstantTable instants_;

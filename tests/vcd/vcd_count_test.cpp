@@ -42,6 +42,11 @@ TEST_P(VcdCount, IsTheSumOfItsSteps) {
     if (every_step && GetParam() % 3 == 0) options.window = {200, 900};
     std::vector<std::map<Time, int64_t>> changes(3);
     uint64_t runs = 0;
+    struct Last {
+      Steps steps = Steps(0);
+      int by = 0;
+    };
+    std::vector<Last> last(changes.size());
     {
       VcdWriter writer(options);
       std::vector<SignalId> signals;
@@ -54,9 +59,18 @@ TEST_P(VcdCount, IsTheSumOfItsSteps) {
         writer.advance(now);
         for (uint64_t n = below(4); n > 0; --n) {
           const size_t i = below(signals.size());
-          const Steps steps{now * units + below(200), static_cast<uint32_t>(1 + below(20)), below(9), units};
-          const int by = below(2) == 0 ? 1 : -1;
+          Steps steps{now * units + below(200), static_cast<uint32_t>(1 + below(20)), below(9), units};
+          int by = static_cast<int>(1 + below(3)) * (below(2) == 0 ? 1 : -1);
+          const Steps& before = last[i].steps;
+          const uint64_t goes_on = before.first + before.count * before.stride;
+          // Many go on where the last one of the signal ended; of these some with another stride or
+          // direction.
+          if (below(2) == 0 && goes_on > now * units) {
+            steps = Steps(goes_on, steps.count, below(4) == 0 ? steps.stride : before.stride, units);
+            if (below(4) != 0) by = last[i].by;
+          }
           writer.add(steps, signals[i], by);
+          last[i] = {steps, by};
           ++runs;
           for (uint32_t k = 0; k < steps.count; ++k)
             changes[i][(steps.first + k * steps.stride + units - 1) / units] += by;
