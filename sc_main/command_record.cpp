@@ -28,7 +28,8 @@ std::string ports_text(const cosim::RecordingHeader& header) {
   for (size_t p = 0; p < header.ports.size(); ++p) {
     const cosim::RecordedPort& port = header.ports[p];
     const std::string terms =
-        header.level == "access" || port.peer == cosim::kOwnSide ? std::string("no link")
+        header.level == "access" || header.level == "node" || port.peer == cosim::kOwnSide
+            ? std::string("no link")
         : header.level == "packet"
             ? fmt::format("{} VCs of {} flits, {} ps", port.vcs, port.depth, picoseconds(port.flit_latency))
             : fmt::format("{} B/s, {} ps", port.rate / port.rate_per, port.latency);
@@ -54,6 +55,8 @@ ExitCode show(const ShowOptions& options) {
     text += fmt::format("{:>16} ps  {} port {:<3} ", event.at, event.into ? "in " : "out", event.port);
     if (const auto* access = std::get_if<cosim::RecordedAccess>(&event.what)) {
       text += fmt::format("{} ps  ", access->at);
+    } else if (const auto* node = std::get_if<cosim::RecordedNode>(&event.what)) {
+      text += fmt::format("{} ps  ", node->at);
     } else if (const auto* message = std::get_if<fabric::Crossing>(&event.what)) {
       text += fmt::format("{} ps + {} ps  ", message->first, message->length);
     } else {

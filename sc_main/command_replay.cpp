@@ -17,6 +17,7 @@
 #include "cosim/record/block_recorder.h"
 #include "cosim/record/memory_replay.h"
 #include "cosim/record/nmu_replay.h"
+#include "cosim/record/npu_replay.h"
 #include "cosim/record/router_replay.h"
 #include "cosim/record/switch_replay.h"
 #include "sc_main/console.h"
@@ -63,6 +64,12 @@ cosim::BlockReplay* make_bench(const ReplayCommand& options, const cosim::Record
     };
     return new cosim::NmuReplay("replay", recording, make_one, how);
   }
+  if (kind == "npu") {
+    const auto make_one = [&options](const char* name, const NpuContext& context) {
+      return make_npu(options.implementation, "--implementation", name, context);
+    };
+    return new cosim::NpuReplay("replay", recording, make_one, how);
+  }
   if (kind == "memory") {
     const cosim::MemoryReplay::Make none;
     return new cosim::MemoryReplay(
@@ -71,7 +78,7 @@ cosim::BlockReplay* make_bench(const ReplayCommand& options, const cosim::Record
   throw UserError(
       ExitCode::usage,
       fmt::format("the recording is of a {}, '{}', which this program does not replay; it replays "
-                  "switches, routers, NMUs and memories",
+                  "switches, routers, NPUs, NMUs and memories",
                   kind, recording.header.block));
 }
 
@@ -146,6 +153,7 @@ void add_replay_command(CLI::App& app, Action& action) {
       "  weft replay out/switch0_1.rec --implementation crossbar --tolerance \"10 ns\"\n"
       "  weft replay out/packet0_0.router5.rec --plugin my_router.so --implementation rtl:my_router\n"
       "  weft replay out/nmu3.rec --plugin my_nmu.so --implementation rtl:my_nmu\n"
+      "  weft replay out/npu3.rec --plugin my_npu.so --implementation rtl:my_npu\n"
       "  weft replay out/hbm3.rec --implementation auto");
   command->callback([options, &action] { action = [options] { return replay(*options); }; });
 }

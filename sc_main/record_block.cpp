@@ -14,7 +14,7 @@ namespace weft::cli {
 void add_record_options(TextOptions& add, RecordOptions& options) {
   add("--record", options.block, "BLOCK",
       "Record what crosses the boundary of this block: nmu3 (or npu[3].nmu), switch0_1, packet0_0.router5, "
-      "hbm3; for `weft replay`");
+      "hbm3, npu3; for `weft replay`");
   add("--record-file", options.file, "FILE",
       "File of the recording (default: BLOCK.rec in the results' folder)");
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sc_models/memory_target.h"
+#include "sc_models/node_watch.h"
 #include "tlm_interconnect/border/crossing.h"
 #include "tlm_interconnect/border/flit_crossing.h"
 #include "tlm_interconnect/border/packet_border.h"
@@ -58,6 +59,10 @@ class BoundaryListener {
   virtual fabric::CrossingWatch watch_messages(const BlockEnd& /*nmu*/) { return {}; }
   /// Who sees the accesses to a memory; empty: nobody. Called once a memory.
   virtual MemoryTarget::AccessWatch watch_accesses(const MemoryTarget& /*memory*/) { return {}; }
+  /// Who sees the nodes of an NPU, `npu3`; null: nobody. Called once an NPU.
+  virtual NodeWatch* watch_nodes(const std::string& /*npu*/) { return nullptr; }
+  /// Of an NPU that watch_nodes() wants to see: its model tells nothing.
+  virtual void no_nodes(const std::string& /*npu*/) {}
 };
 
 }  // namespace weft

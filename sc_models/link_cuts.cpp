@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "sc_models/message_crossings.h"
+#include "sc_models/npu_model.h"
 
 namespace weft {
 namespace {
@@ -72,6 +73,11 @@ void LinkCuts::watch_messages(NmuModel& nmu, const std::string& name) {
 void LinkCuts::watch_accesses(MemoryTarget& memory) const {
   if (listener_ == nullptr) return;
   if (MemoryTarget::AccessWatch watch = listener_->watch_accesses(memory)) memory.watch(std::move(watch));
+}
+
+void LinkCuts::watch_nodes(NpuModel& npu) const {
+  NodeWatch* const watch = listener_ == nullptr ? nullptr : listener_->watch_nodes(npu.basename());
+  if (watch != nullptr && !npu.watch_nodes(*watch)) listener_->no_nodes(npu.basename());
 }
 
 /// What stands in the link; null: nothing.

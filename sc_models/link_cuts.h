@@ -28,6 +28,7 @@ namespace weft {
 
 class MessageCrossings;
 class NmuModel;
+class NpuModel;
 
 class LinkCuts {
  public:
@@ -44,6 +45,8 @@ class LinkCuts {
   void watch_messages(NmuModel& nmu, const std::string& name);
   /// .. a memory's accesses.
   void watch_accesses(MemoryTarget& memory) const;
+  /// .. an NPU's nodes, before its job is loaded.
+  void watch_nodes(NpuModel& npu) const;
   /// Every link is just to be bound.
   bool none() const { return selected_.empty() && listener_ == nullptr && !choices_.of_links(); }
   ModuleChoices& choices() { return choices_; }

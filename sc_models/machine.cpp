@@ -632,6 +632,7 @@ void Machine::build_npus(const Options& options, const std::vector<uint32_t>& bu
       npu_modules_[r]->add_footprint_signal(*options.probes);
     components_.insert(components_.end(), {npu_modules_[r].get(), &hbm});
     cuts_.watch_accesses(hbm);
+    cuts_.watch_nodes(*npu_modules_[r]);
     if (options.causes != nullptr) hbm.keep_causes(make_hbm_causes(*options.causes, hbm.name()));
     join(npu_modules_[r]->memory(), hbm, 0);
     if (of_nmu != nullptr) join(*of_nmu, hbm, 1);

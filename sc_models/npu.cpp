@@ -64,7 +64,9 @@ void Npu::load(trace::Feeder& feeder, JobHost& host, const RankMap& ranks, graph
   rank_ = ranks.rank(index(npu_));
   origin_ = machine_now();
   matcher_ = graph::P2pMatcher(rank_);
-  graph::RankServices& services = *this;
+  graph::RankServices& own = *this;
+  if (watch_ != nullptr) watched_ = std::make_unique<WatchedServices>(own, *watch_, origin_);
+  graph::RankServices& services = watched_ ? *watched_ : own;
   engine_ = std::make_unique<graph::RankEngine>(rank_, config_.npu, feeder, services);
   if (layers != nullptr) engine_->set_layers(*layers);
   if (causes_ != nullptr) engine_->keep_causes(*causes_, index(npu_), origin_);
@@ -150,13 +152,26 @@ void Npu::schedule(Picoseconds at, uint32_t token) {
   push(at + origin_, kNode, token);
 }
 
+bool Npu::run_node(const trace::Node& node, Picoseconds time) {
+  graph::RankServices& services = *this;
+  WatchedServices watched(services, *watch_, machine_now() - services.now());
+  if (node.type != trace::NodeType::comp)
+    watched.start_memory(node);
+  else if (!watched.takes_compute(node, time))
+    (void)watched.compute_time(node, time);
+  return true;
+}
+
 void Npu::compute_done(const trace::Node& node) {
+  if (watch_ != nullptr) watch_->answered(node, machine_now());
+  if (!engine_) return;  // a node without a job
   hold();
   engine_->wake(node.index);
 }
 
 std::string Npu::describe(const trace::Node& node) const {
-  return engine_ ? engine_->describe(node.index) : std::string("a job that is over");
+  return engine_ ? engine_->describe(node.index)
+                 : fmt::format("node {} \"{}\" ({})", node.id, node.name, trace::to_string(node.type));
 }
 
 void Npu::start_memory(const trace::Node& node) {
@@ -169,6 +184,8 @@ void Npu::access_done(uint32_t token, Picoseconds at) {
 }
 
 void Npu::start_access(const trace::Node& node) {
+  if (watch_ != nullptr) watch_->answered(node, machine_now());
+  if (!engine_) return;  // a node without a job
   if (causes_ == nullptr) return ask_memory(node);
   insight::AccessPart part = engine_->causes()->accesses(node, now());
   const insight::OnBehalf behalf(causes_, &part);

@@ -34,6 +34,11 @@ class Npu : public NpuModel,
   void unload() final;
   void set_listener(graph::NodeListener* listener) final { engine_->set_listener(listener); }
   void start() final;
+  bool watch_nodes(NodeWatch& watch) final {
+    watch_ = &watch;
+    return true;
+  }
+  bool run_node(const trace::Node& node, Picoseconds time) final;
 
   void add_footprint_signal(vcd::ProbeHub& probes) final;
   void show_footprint(Picoseconds now, uint64_t bytes) final { footprint_probe_.set(now + origin_, bytes); }
@@ -118,6 +123,8 @@ class Npu : public NpuModel,
   PoolAccess* pool_;
   TierAccess* tiers_;
   insight::CausalLog* causes_;
+  NodeWatch* watch_ = nullptr;                ///< null: nobody records the nodes
+  std::unique_ptr<WatchedServices> watched_;  ///< with a watch: of the job
   std::unique_ptr<graph::RankEngine> engine_;
   graph::P2pMatcher matcher_;
   std::unordered_map<uint64_t, std::deque<trace::NodeIndex>>

@@ -21,6 +21,7 @@
 #include "sc_models/component.h"
 #include "sc_models/fabric_service.h"
 #include "sc_models/memory_dma.h"
+#include "sc_models/node_watch.h"
 #include "sc_models/pool/pool_access.h"
 #include "sc_models/tiers/tier_access.h"
 #include "vcd/probe_hub.h"
@@ -92,6 +93,13 @@ class NpuModel : public sc_core::sc_module, public Component {
   /// .. hears of every node of the loaded trace, before start(). Null: nobody.
   virtual void set_listener(graph::NodeListener* listener) = 0;
   virtual void start() = 0;
+
+  /// Before load(): the watch sees the nodes that the NPU computes, loads and stores. False: the model tells
+  /// nothing.
+  virtual bool watch_nodes(NodeWatch&) { return false; }
+  /// Runs one node without a job, now; its answer goes to the watch, and nothing is moved. `time`: as
+  /// NodeWatch::started(). False: the model cannot.
+  virtual bool run_node(const trace::Node& /*node*/, Picoseconds /*time*/) { return false; }
 
   // For waveforms, where the model has a signal for it: the bytes that the rank's tensors take from `now` on
   // (time of the job's clock). The signal is added before the simulation.

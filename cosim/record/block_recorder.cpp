@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <regex>
 #include <systemc>
 #include <utility>
@@ -158,6 +159,55 @@ MemoryTarget::AccessWatch BlockRecorder::watch_accesses(const MemoryTarget& memo
   return [this](bool complete, uint64_t number, const MemoryTarget::Access& access, Picoseconds at) {
     add(access.client, !complete, RecordedAccess{number, access.address, access.length, access.write, at});
   };
+}
+
+NodeWatch* BlockRecorder::watch_nodes(const std::string& npu) {
+  if (npu != header_.block) {
+    if (seen_.size() < 10000) seen_.insert(npu);
+    return nullptr;
+  }
+  header_.kind = "npu";
+  header_.level = "node";
+  header_.ports.push_back({npu, "its trace"});
+  return this;
+}
+
+void BlockRecorder::no_nodes(const std::string& npu) {
+  throw UserError(
+      ExitCode::usage,
+      fmt::format("--record '{}': this model of an NPU tells nothing of its nodes, and cannot be recorded; "
+                  "models that derive from Npu or RtlNpu can",
+                  npu));
+}
+
+void BlockRecorder::started(const trace::Node& node, Picoseconds time) {
+  RecordedNode recorded;
+  recorded.number = nodes_;
+  recorded.at = sc_core::sc_time_stamp().value();
+  recorded.kind = node.type == trace::NodeType::comp        ? RecordedNode::Kind::compute
+                  : node.type == trace::NodeType::mem_store ? RecordedNode::Kind::store
+                                                            : RecordedNode::Kind::load;
+  recorded.id = node.id;
+  recorded.is_cpu_op = node.is_cpu_op;
+  recorded.location = node.location;
+  recorded.num_ops = node.num_ops;
+  recorded.tensor_size = node.tensor_size;
+  std::copy(std::begin(node.gemm), std::end(node.gemm), std::begin(recorded.gemm));
+  recorded.has_duration = node.has_duration;
+  recorded.duration = node.duration;
+  recorded.time = time;
+  recorded.name = node.name;
+  open_[node.index] = nodes_++;
+  add(0, true, recorded);
+}
+
+void BlockRecorder::answered(const trace::Node& node, Picoseconds at) {
+  RecordedNode recorded;
+  const auto open = open_.find(node.index);
+  recorded.number = open->second;
+  recorded.at = at;
+  open_.erase(open);
+  add(0, false, recorded);
 }
 
 void BlockRecorder::begin() {

@@ -10,11 +10,13 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "configs/config.h"
 #include "cosim/record/recording.h"
 #include "sc_models/boundary.h"
+#include "sc_models/node_watch.h"
 
 namespace weft::cosim {
 
@@ -24,10 +26,10 @@ std::string block_name(const std::string& written);
 /// Of what decides on a machine and its jobs; where results go does not.
 uint64_t configuration_digest(const Config& config);
 
-class BlockRecorder final : public BoundaryListener {
+class BlockRecorder final : public BoundaryListener, private NodeWatch {
  public:
-  /// What `block` may be: `nmu3`, `npu[3].nmu`, `switch0_1`, `packet0_0.router5`, `hbm3`. `program`: its
-  /// version.
+  /// What `block` may be: `nmu3`, `npu[3].nmu`, `switch0_1`, `packet0_0.router5`, `hbm3`, `npu3`. `program`:
+  /// its version.
   BlockRecorder(const std::string& block, std::string file, const Config& config, std::string program);
   ~BlockRecorder() override;
 
@@ -36,6 +38,9 @@ class BlockRecorder final : public BoundaryListener {
 
   fabric::CrossingWatch watch_messages(const BlockEnd& nmu) override;
   MemoryTarget::AccessWatch watch_accesses(const MemoryTarget& memory) override;
+  NodeWatch* watch_nodes(const std::string& npu) override;
+  /// Errors: UserError(usage).
+  void no_nodes(const std::string& npu) override;
 
   /// When the machine is built. Errors: UserError(usage) for a block that has no links with two ends of their
   /// own, and for a file that cannot be written.
@@ -49,6 +54,8 @@ class BlockRecorder final : public BoundaryListener {
   uint64_t bytes() const { return writer_ ? writer_->bytes() : 0; }
 
  private:
+  void started(const trace::Node& node, Picoseconds time) override;
+  void answered(const trace::Node& node, Picoseconds at) override;
   /// Is the block at an end of the link, and at which port? `out`: it has the link's initiator.
   bool take(const JoinedLink& link, const char* level, bool& initiator, uint32_t& port);
   template <typename What>
@@ -58,6 +65,8 @@ class BlockRecorder final : public BoundaryListener {
   std::string file_;
   std::set<std::string> seen_;  ///< blocks that it could have been
   std::unique_ptr<RecordingWriter> writer_;
+  std::unordered_map<trace::NodeIndex, uint64_t> open_;  ///< nodes that run, and their numbers
+  uint64_t nodes_ = 0;                                   ///< that have started
 };
 
 }  // namespace weft::cosim

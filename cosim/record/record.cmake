@@ -5,6 +5,7 @@ set(WEFT_COSIM_RECORD_SOURCES
   record/memory_replay.cpp
   record/message_answers.cpp
   record/nmu_replay.cpp
+  record/npu_replay.cpp
   record/recording.cpp
   record/recording_text.cpp
   record/replay.cpp

@@ -22,6 +22,7 @@ constexpr uint8_t kEnd = 0;
 constexpr uint8_t kMessage = 1;
 constexpr uint8_t kFlits = 2;
 constexpr uint8_t kAccess = 3;
+constexpr uint8_t kNode = 4;
 constexpr uint8_t kInto = 0x80;
 constexpr size_t kBuffer = size_t{1} << 20;
 constexpr size_t kLongestText = 4096;
@@ -176,7 +177,8 @@ RecordingHeader get_header(Reader& in) {
   if (networks == 0 || networks > 64) in.damaged(fmt::format("{} virtual networks", networks));
   header.virtual_networks = static_cast<uint32_t>(networks);
   header.configuration = in.text(kLongestConfiguration);
-  if (header.level != "message" && header.level != "packet" && header.level != "access")
+  if (header.level != "message" && header.level != "packet" && header.level != "access" &&
+      header.level != "node")
     in.damaged(fmt::format("the level '{}'", header.level));
   const size_t ports = in.length(in.fixed(), 11 * 8);
   uint64_t buffers = 0;
@@ -242,6 +244,34 @@ RecordedAccess get_access(Reader& in, Picoseconds at) {
   return access;
 }
 
+RecordedNode get_node(Reader& in, Picoseconds at) {
+  RecordedNode node;
+  node.number = in.number();
+  node.at = at + in.number();
+  if (node.at < at) in.damaged("a time beyond the end of the clock");
+  const uint8_t kind = in.byte();
+  if (kind > static_cast<uint8_t>(RecordedNode::Kind::store))
+    in.damaged(fmt::format("a node of kind {}", kind));
+  node.kind = static_cast<RecordedNode::Kind>(kind);
+  node.id = in.number();
+  node.is_cpu_op = in.flag();
+  const uint8_t location = in.byte();
+  if (location > static_cast<uint8_t>(trace::Location::nvme))
+    in.damaged(fmt::format("location {}", location));
+  node.location = static_cast<trace::Location>(location);
+  node.num_ops = in.number();
+  node.tensor_size = in.number();
+  for (uint64_t& size : node.gemm) size = in.number();
+  node.has_duration = in.flag();
+  node.duration = in.number();
+  node.time = in.number();
+  const uint64_t size = in.number();
+  if (size > kLongestText) in.damaged(fmt::format("a name of {} bytes", size));
+  const std::vector<std::byte> name = in.raw(size);
+  for (const std::byte b : name) node.name += static_cast<char>(b);
+  return node;
+}
+
 fabric::FlitCrossing get_flits(Reader& in, const RecordingHeader& header, uint32_t port, Picoseconds at) {
   fabric::FlitCrossing c;
   const uint8_t kind = in.byte();
@@ -278,17 +308,23 @@ fabric::FlitCrossing get_flits(Reader& in, const RecordingHeader& header, uint32
   return c;
 }
 
+uint8_t kind_of_level(const std::string& level) {
+  if (level == "message") return kMessage;
+  if (level == "packet") return kFlits;
+  return level == "access" ? kAccess : kNode;
+}
+
 Recording parse(const uint8_t* bytes, size_t length, const std::string& origin) {
   Reader in(bytes, length, origin);
   if (length < sizeof kRecordingMagic || std::memcmp(bytes, kRecordingMagic, sizeof kRecordingMagic) != 0)
     in.refuse("is no recording of a block; `weft run --record BLOCK` makes one");
   in.raw(sizeof kRecordingMagic);
   const uint64_t version = in.fixed();
-  if (version != kRecordingVersion)
+  if (version < kOldestRecording || version > kRecordingVersion)
     in.refuse(
-        fmt::format("is of version {} of the format, and this program reads version {}; record again "
+        fmt::format("is of version {} of the format, and this program reads versions {} to {}; record again "
                     "with this program",
-                    version, kRecordingVersion));
+                    version, kOldestRecording, kRecordingVersion));
   const uint64_t size = in.fixed();
   const uint64_t sum = in.fixed();
   if (size > in.left()) in.cut_short();
@@ -310,7 +346,7 @@ Recording parse(const uint8_t* bytes, size_t length, const std::string& origin) 
       break;
     }
     const uint8_t kind = tag & static_cast<uint8_t>(~kInto);
-    if (kind < kMessage || kind > kAccess) in.damaged(fmt::format("an event of the unknown kind {}", kind));
+    if (kind < kMessage || kind > kNode) in.damaged(fmt::format("an event of the unknown kind {}", kind));
     RecordedEvent event;
     event.into = (tag & kInto) != 0;
     const uint64_t step = in.number();
@@ -321,14 +357,15 @@ Recording parse(const uint8_t* bytes, size_t length, const std::string& origin) 
     if (event.port >= recording.header.ports.size())
       in.damaged(fmt::format("port {} of {}", event.port, recording.header.ports.size()));
     const std::string& level = recording.header.level;
-    if (kind != (level == "message" ? kMessage : level == "packet" ? kFlits : kAccess))
-      in.damaged(fmt::format("an event of another level than {}", level));
+    if (kind != kind_of_level(level)) in.damaged(fmt::format("an event of another level than {}", level));
     if (kind == kMessage) {
       event.what = get_message(in, at);
     } else if (kind == kFlits) {
       event.what = get_flits(in, recording.header, event.port, at);
-    } else {
+    } else if (kind == kAccess) {
       event.what = get_access(in, at);
+    } else {
+      event.what = get_node(in, at);
     }
     recording.events.push_back(std::move(event));
     ++in.events;
@@ -397,7 +434,7 @@ void RecordingWriter::number(uint64_t value) {
 
 void RecordingWriter::add(const RecordedEvent& event) {
   const size_t begin = buffer_.size();
-  static constexpr uint8_t kKinds[] = {kMessage, kFlits, kAccess};  // as the variant has them
+  static constexpr uint8_t kKinds[] = {kMessage, kFlits, kAccess, kNode};  // as the variant has them
   buffer_.push_back(static_cast<uint8_t>(kKinds[event.what.index()] | (event.into ? kInto : 0)));
   number(event.at - last_);
   last_ = event.at;
@@ -453,6 +490,20 @@ void RecordingWriter::add(const RecordedAccess& access, Picoseconds at) {
   for (const uint64_t value :
        {access.number, access.address, access.length, uint64_t{access.write}, access.at - at})
     number(value);
+}
+
+void RecordingWriter::add(const RecordedNode& node, Picoseconds at) {
+  number(node.number);
+  number(node.at - at);
+  buffer_.push_back(static_cast<uint8_t>(node.kind));
+  number(node.id);
+  number(node.is_cpu_op ? 1 : 0);
+  buffer_.push_back(static_cast<uint8_t>(node.location));
+  const size_t size = std::min(node.name.size(), kLongestText);
+  for (const uint64_t value : {node.num_ops, node.tensor_size, node.gemm[0], node.gemm[1], node.gemm[2],
+                               uint64_t{node.has_duration}, node.duration, node.time, uint64_t{size}})
+    number(value);
+  buffer_.insert(buffer_.end(), node.name.begin(), node.name.begin() + static_cast<std::ptrdiff_t>(size));
 }
 
 void RecordingWriter::finish(const std::vector<RecordedCollective>& collectives) {

@@ -23,11 +23,14 @@
 #include "configs/types.h"
 #include "tlm_interconnect/border/crossing.h"
 #include "tlm_interconnect/border/flit_crossing.h"
+#include "workload/trace/node.h"
 
 namespace weft::cosim {
 
 inline constexpr char kRecordingMagic[] = {'W', 'E', 'F', 'T', 'R', 'E', 'C', '\n'};
-inline constexpr uint32_t kRecordingVersion = 2;
+/// 3: nodes of NPUs. The oldest one that is read has everything else.
+inline constexpr uint32_t kRecordingVersion = 3;
+inline constexpr uint32_t kOldestRecording = 2;
 
 /// One port of the recorded block: a link.
 struct RecordedPort {
@@ -48,9 +51,9 @@ struct RecordedPort {
 inline constexpr char kOwnSide[] = "own side";
 
 struct RecordingHeader {
-  std::string kind;             ///< "nmu", "switch", "router", "memory"
+  std::string kind;             ///< "nmu", "switch", "router", "memory", "npu"
   std::string block;            ///< `switch0_1`
-  std::string level;            ///< "message", "packet", or "access" of a memory
+  std::string level;            ///< "message", "packet", "access" of a memory, or "node" of an NPU
   std::string program;          ///< version of the program that wrote it
   uint64_t digest = 0;          ///< of the configuration of the machine
   bool cut_through = true;      ///< of a switch
@@ -71,12 +74,31 @@ struct RecordedAccess {
   Picoseconds at = 0;  ///< absolute; when it was told or later
 };
 
+/// A node that an NPU computes, loads or stores: when it started, or when it was answered.
+struct RecordedNode {
+  enum class Kind : uint8_t { compute, load, store };
+  uint64_t number = 0;  ///< in the order in which they started
+  Picoseconds at = 0;   ///< absolute; of the answer
+  // Of one that starts; else nothing:
+  Kind kind = Kind::compute;
+  uint64_t id = 0;  ///< in the trace
+  bool is_cpu_op = false;
+  trace::Location location = trace::Location::local;
+  uint64_t num_ops = 0;
+  uint64_t tensor_size = 0;
+  uint64_t gemm[3] = {0, 0, 0};
+  bool has_duration = false;
+  Picoseconds duration = 0;  ///< that the trace recorded
+  Picoseconds time = 0;      ///< what the trace and the roofline say
+  std::string name;
+};
+
 /// One thing that crossed.
 struct RecordedEvent {
   Picoseconds at = 0;  ///< when it was told; what is told lies then or later
   uint32_t port = 0;
   bool into = false;  ///< into the block
-  std::variant<fabric::Crossing, fabric::FlitCrossing, RecordedAccess> what;
+  std::variant<fabric::Crossing, fabric::FlitCrossing, RecordedAccess, RecordedNode> what;
 };
 
 /// So that a difference can be told with the collective's name.
@@ -114,6 +136,7 @@ class RecordingWriter {
   void add(const fabric::Crossing& crossing, Picoseconds at);
   void add(const fabric::FlitCrossing& crossing, Picoseconds at);
   void add(const RecordedAccess& access, Picoseconds at);
+  void add(const RecordedNode& node, Picoseconds at);
   [[noreturn]] void fail() const;
 
   struct Close {

@@ -9,6 +9,20 @@
 #include "cosim/record/recording.h"
 
 namespace weft::cosim {
+namespace {
+
+std::string describe_node(const RecordedNode& node, bool starts) {
+  if (!starts) return fmt::format("start {} is answered", node.number);
+  const std::string named = fmt::format("start {}: node {} \"{}\"", node.number, node.id, node.name);
+  if (node.kind == RecordedNode::Kind::compute)
+    return fmt::format("{}, {} FLOP, {} B, {} ps{}", named, node.num_ops, node.tensor_size, node.time,
+                       node.is_cpu_op ? ", of the CPU" : "");
+  return fmt::format("{}, {} of {} B, {} memory", named,
+                     node.kind == RecordedNode::Kind::load ? "load" : "store", node.tensor_size,
+                     trace::to_string(node.location));
+}
+
+}  // namespace
 
 std::string name_of(uint64_t id_low, const std::vector<RecordedCollective>& names) {
   for (const RecordedCollective& collective : names)
@@ -27,6 +41,8 @@ std::string describe_event(const RecordedEvent& event, const std::vector<Recorde
   if (const auto* const access = std::get_if<RecordedAccess>(&event.what))
     return fmt::format("access {}: {} of {} B at address {:#x}", access->number,
                        access->write ? "write" : "read", access->length, access->address);
+  if (const auto* const node = std::get_if<RecordedNode>(&event.what))
+    return describe_node(*node, event.into);
   const auto& flits = std::get<fabric::FlitCrossing>(event.what);
   switch (flits.kind) {
     case fabric::FlitCrossing::Kind::credits:

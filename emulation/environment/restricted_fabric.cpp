@@ -4,6 +4,7 @@
 #include "emulation/environment/restricted_fabric.h"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -263,6 +264,24 @@ int64_t RestrictedFabric::in_chain(const Operation& operation, uint32_t rank, ui
   return n < same.second - same.first ? same.first[n].at : kBefore;
 }
 
+namespace {
+
+/// A path (or how much later it is) may be below 0; a time is not. Errors: TimeOverflow when differences of
+/// such times would not fit.
+Picoseconds at(Picoseconds joined, int64_t path, int64_t late) {
+  const auto size = [](int64_t value) {
+    return value < 0 ? ~static_cast<uint64_t>(value) + 1 : static_cast<uint64_t>(value);
+  };
+  Wide forwards = joined;
+  Wide backwards = 0;
+  for (const int64_t part : {path, late}) (part < 0 ? backwards : forwards) += size(part);
+  if (forwards <= backwards) return 0;
+  if (forwards - backwards > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) time_overflow();
+  return static_cast<Picoseconds>(forwards - backwards);
+}
+
+}  // namespace
+
 /// `shift`: by which the rank's phase has begun later than expected (0: asks for its begin). Emulated members
 /// are as late, but those that have joined later have had time to catch up.
 Picoseconds RestrictedFabric::time_of(Operation& operation, uint32_t rank, uint32_t key, int64_t shift,
@@ -274,9 +293,6 @@ Picoseconds RestrictedFabric::time_of(Operation& operation, uint32_t rank, uint3
   const auto of = [&](const OperationTimes& times) {
     const RankTimes::Phase& phase = times.at(rank).phases.at(key);
     return arrival == nullptr ? phase.begin : phase.arrivals[*arrival].at;
-  };
-  const auto at = [](Picoseconds joined, int64_t path, int64_t late) {
-    return static_cast<Picoseconds>(std::max<int64_t>(0, static_cast<int64_t>(joined) + path + late));
   };
   const std::vector<Group>& groups = operation.groups;
   const bool catches_up = shift > 0 && operation.apart;

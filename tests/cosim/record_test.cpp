@@ -113,6 +113,30 @@ TEST_F(Record, ASwitchDoesAloneWhatItDidInTheJob) {
   }
 }
 
+TEST_F(Record, AnNpuDoesAloneWhatItDidInTheJob) {
+  traces();
+  machine("message", "message");
+  ASSERT_EQ(run("plain", {}).status, 0);
+  const Ran recorded = run("out", {"--record", "npu[5]"});
+  ASSERT_EQ(recorded.status, 0) << recorded.err;
+  expect_same("plain", "out", true);
+  const Ran shown = weft({"record", "show", at("out/npu5.rec"), "--limit", "2"});
+  EXPECT_NE(shown.out.find("npu npu5 at node fidelity"), std::string::npos) << shown.out;
+  EXPECT_TRUE(std::regex_search(shown.out, std::regex("start 0: node [0-9]+ \".*\", [0-9]+ FLOP")))
+      << shown.out;
+  const Ran same = weft({"replay", at("out/npu5.rec"), "--implementation", "model"});
+  EXPECT_EQ(same.status, 0) << same.out << same.err;
+  std::smatch counts;
+  ASSERT_TRUE(std::regex_search(same.out, counts,
+                                std::regex(": ([0-9,]+) nodes in, ([0-9,]+) of ([0-9,]+) answers")));
+  EXPECT_EQ(counts[1], counts[3]);
+  EXPECT_EQ(counts[2], counts[3]);
+  EXPECT_NE(counts[1], "0");
+  const Ran other = weft({"replay", at("out/npu5.rec"), "--implementation", "crossbar"});
+  EXPECT_EQ(other.status, 2);
+  EXPECT_NE(other.err.find("there is no NPU model 'crossbar'"), std::string::npos) << other.err;
+}
+
 TEST_F(Record, CollectivesAreRecordedToo) {
   const std::string config = machine("message", "message");
   const std::vector<std::string> command = {"collective", config, "--size", "64 KiB", "--json"};

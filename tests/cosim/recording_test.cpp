@@ -68,6 +68,29 @@ RecordedAccess draw_access(std::mt19937_64& random, Picoseconds at) {
   return {random(), random(), 1 + random() % 0xffffffff, random() % 2 == 0, at + random() % 1000000};
 }
 
+RecordedNode draw_node(std::mt19937_64& random, Picoseconds at) {
+  RecordedNode node;
+  node.number = random();
+  node.at = at + random() % 1000000;
+  node.kind = static_cast<RecordedNode::Kind>(random() % 3);
+  node.location = static_cast<trace::Location>(random() % 4);
+  for (uint64_t* field : {&node.id, &node.num_ops, &node.tensor_size, &node.gemm[0], &node.gemm[1],
+                          &node.gemm[2], &node.duration, &node.time})
+    *field = random() >> (random() % 64);
+  node.is_cpu_op = random() % 2 == 0;
+  node.has_duration = random() % 2 == 0;
+  for (uint64_t n = random() % 30; n > 0; --n) node.name += static_cast<char>(random());
+  return node;
+}
+
+bool same(const RecordedNode& a, const RecordedNode& b) {
+  const auto fields = [](const RecordedNode& n) {
+    return std::tie(n.number, n.at, n.kind, n.id, n.is_cpu_op, n.location, n.num_ops, n.tensor_size,
+                    n.gemm[0], n.gemm[1], n.gemm[2], n.has_duration, n.duration, n.time, n.name);
+  };
+  return fields(a) == fields(b);
+}
+
 bool same(const RecordedAccess& a, const RecordedAccess& b) {
   return std::tie(a.number, a.address, a.length, a.write, a.at) ==
          std::tie(b.number, b.address, b.length, b.write, b.at);
@@ -124,6 +147,8 @@ class RecordingFile : public ::testing::Test {
         event.what = draw_message(random, at);
       } else if (level == "access") {
         event.what = draw_access(random, at);
+      } else if (level == "node") {
+        event.what = draw_node(random, at);
       } else {
         event.what = draw_flits(random, at);
       }
@@ -152,7 +177,7 @@ class RecordingFile : public ::testing::Test {
 };
 
 TEST_F(RecordingFile, ComesBackAsItWas) {
-  for (const char* const level : {"message", "packet", "access"}) {
+  for (const char* const level : {"message", "packet", "access", "node"}) {
     const Recording written = write(500, level);
     const Recording read = read_recording(file_);
     EXPECT_EQ(read.header.block, "switch0_1");
@@ -262,7 +287,7 @@ TEST_F(RecordingFile, SaysWhatItIsNot) {
   write(3);
   std::vector<uint8_t> other = bytes();
   other[8] = 7;
-  EXPECT_NE(refusal(other).find("is of version 7 of the format, and this program reads version 2"),
+  EXPECT_NE(refusal(other).find("is of version 7 of the format, and this program reads versions 2 to 3"),
             std::string::npos)
       << refusal(other);
   EXPECT_NE(refusal({'n', 'o', 't', 'h', 'i', 'n', 'g', '!', '!'}).find("is no recording of a block"),

@@ -131,9 +131,42 @@ def npu(package):
     check(free == rtl, f"a free clock changes the time: {free} and {rtl} ns")
     slow = run_time(package, machine, "npu_slow", *block("(period=100 ns)"))
     check(slow > rtl, f"a slower clock changes nothing: {slow} and {rtl} ns")
+    replay_npu(package, machine, rtl)
     code, _, err = package.run("run", *machine, *job(package), "--out", "npu_stuck", *block("(bug=2)"))
     check(code == 4 and re.search(r"npu19: its RTL has not answered \d+ commands.*\n +tag \d+: rank 19, node", err),
           f"a block that answers nothing: exit {code}: {err}")
+
+
+def replay_npu(package, machine, time):
+    """The RTL command unit alone, on its recording of the 64-NPU job: as recorded, or the seeded fault with its time and
+    node."""
+    plugin = machine[2].split("=", 1)[1]
+    recorded = run_time(package, machine, "npu_recorded", "--record", "npu19")
+    check(time == recorded, f"recording changes the time: {time} and {recorded} ns")
+    run_time(package, machine, "npu_recorded_model", *MODEL, "--record", "npu19")
+
+    def replay(implementation, recording="npu_recorded", *more):
+        return package.run("replay", f"{recording}/npu19.rec", "--plugin", plugin, "--implementation", implementation,
+                           *more)
+
+    for clock in ("gated", "free"):
+        code, out, err = replay(f"rtl:npu_timer(clock={clock})")
+        counts = re.search(r": ([\d,]+) nodes in, ([\d,]+) of ([\d,]+) answers", out)
+        check(code == 0 and counts is not None and counts[1] == counts[2] == counts[3] != "0",
+              f"the command unit alone ({clock}): exit {code}: {out}{err}")
+    code, out, err = replay("rtl:npu_timer", "npu_recorded_model", "--tolerance", "1 us")
+    check(code == 0, f"a recording of the model cannot drive the RTL: exit {code}: {out}{err}")
+    code, out, err = replay("rtl:npu_timer(period=100 ns)")
+    check(code == 1 and re.search(r"first difference at .*npu19: start 0: node \d+ .*later than recorded", out),
+          f"a slower clock: exit {code}: {out}{err}")
+    code, out, err = replay("rtl:npu_timer(bug=1)")
+    check(code == 1 and "answers tag" in out, f"the seeded fault: exit {code}: {out}{err}")
+    code, out, err = replay("rtl:npu_timer(bug=2)")
+    check(code == 1 and "is never answered" in out and "has not answered" in err,
+          f"a block that answers nothing: exit {code}: {out}{err}")
+    code, _, err = package.run("replay", "npu_recorded/npu19.rec", "--plugin", plugin, "--implementation",
+                               "rtl:npu_timr")
+    check(code == 2 and "did you mean `npu_timer`" in err, f"a misspelt block: exit {code}: {err}")
 
 
 def nmu(package):

@@ -10,7 +10,7 @@ module npu_timer #(
 ) (
   input  logic        clk,
   input  logic        rst_n,
-  input  logic [1:0]  cfg_bug,  // 1: answers a tag that is not its; 2: answers nothing
+  input  logic [1:0]  cfg_bug,  // 1: answers another tag than the command's; 2: answers nothing
   input  logic [63:0] s_cmd_tdata,
   input  logic [5:0]  s_cmd_tid,
   input  logic        s_cmd_tlast,
