@@ -3,6 +3,7 @@
 
 #include "emulation/protocol/frame.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -26,6 +27,26 @@ constexpr std::array<std::pair<FrameType, const char*>, 17> kTypes{{{FrameType::
                                                                     {FrameType::error, "ERROR"},
                                                                     {FrameType::shutdown, "SHUTDOWN"},
                                                                     {FrameType::comm, "COMM"}}};
+
+/// The bytes of the character of UTF-8 (RFC 3629) that begins at `at`; 0: none begins there, or it controls a
+/// terminal.
+size_t character_at(const std::string& text, size_t at) {
+  const auto byte = [&](size_t i) {
+    return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0u;
+  };
+  const unsigned first = byte(0);
+  if (first < 0x80) return first < 0x20 || first == 0x7f ? 0 : 1;
+  const size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4) return 0;
+  for (size_t i = 1; i < length; ++i)
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  const unsigned second = byte(1);
+  // Longer than needed, halves of pairs, beyond the last character; and the controls from 0x80 on.
+  const bool none = (first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
+                    (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f) ||
+                    (first == 0xc2 && second < 0xa0);
+  return none ? 0 : length;
+}
 
 }  // namespace
 
@@ -76,6 +97,16 @@ FrameReader& FrameReader::operator()(std::string& text) {
     throw ProtocolError("a string of " + std::to_string(bytes) + " bytes does not fit into its frame");
   text.assign(reinterpret_cast<const char*>(at_), bytes);
   at_ += bytes;
+  return *this;
+}
+
+FrameReader& FrameReader::name(std::string& text) {
+  (*this)(text);
+  for (size_t i = 0; i < text.size();) {
+    const size_t length = character_at(text, i);
+    if (length == 0) text[i] = '?';
+    i += std::max<size_t>(length, 1);
+  }
   return *this;
 }
 

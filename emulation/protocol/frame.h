@@ -87,6 +87,7 @@ class FrameWriter {
     return *this;
   }
   FrameWriter& operator()(const std::string& text);
+  FrameWriter& name(const std::string& text) { return (*this)(text); }
   template <typename T>
   FrameWriter& operator()(const std::vector<T>& list) {
     (*this)(static_cast<uint32_t>(list.size()));
@@ -120,6 +121,10 @@ class FrameReader {
     return *this;
   }
   FrameReader& operator()(std::string& text);
+  /// A text that people will read in messages, tables and traces: bytes that are no UTF-8 or control a
+  /// terminal become
+  /// '?'.
+  FrameReader& name(std::string& text);
   template <typename T>
   FrameReader& operator()(std::vector<T>& list) {
     uint32_t count = 0;

@@ -54,7 +54,7 @@ struct CommNew {
 
   template <typename F>
   void fields(F& f) {
-    f(parent)(how)(values)(color)(key)(n)(rank)(id)(site);
+    f(parent)(how)(values)(color)(key)(n)(rank)(id).name(site);
   }
 };
 
@@ -104,7 +104,8 @@ struct Coll {
   template <typename F>
   void fields(F& f) {
     f(comm)(sequence)(
-        operation)(type)(element_bytes)(reduction)(root)(stream)(count)(counts)(receive_counts)(send_offset)(receive_offset)(name);
+        operation)(type)(element_bytes)(reduction)(root)(stream)(count)(counts)(receive_counts)(send_offset)(receive_offset)
+        .name(name);
   }
 };
 
@@ -120,7 +121,7 @@ struct Send {
 
   template <typename F>
   void fields(F& f) {
-    f(comm)(peer)(tag)(mode)(bytes)(offset)(name);
+    f(comm)(peer)(tag)(mode)(bytes)(offset).name(name);
   }
 };
 
@@ -135,7 +136,7 @@ struct Recv {
 
   template <typename F>
   void fields(F& f) {
-    f(comm)(peer)(tag)(bytes)(offset)(name);
+    f(comm)(peer)(tag)(bytes)(offset).name(name);
   }
 };
 
@@ -178,7 +179,7 @@ struct Compute {
 
   template <typename F>
   void fields(F& f) {
-    f(ps)(flops)(bytes)(region);
+    f(ps)(flops)(bytes).name(region);
   }
 };
 
@@ -191,7 +192,7 @@ struct Mark {
 
   template <typename F>
   void fields(F& f) {
-    f(kind)(begin)(number)(name);
+    f(kind)(begin)(number).name(name);
   }
 };
 

@@ -67,6 +67,29 @@ TEST(Frames, AMillionBrokenOnesAreRefusedOrRead) {
   EXPECT_LT(read, 1000000u);
 }
 
+std::string name_read(const std::string& written) {
+  Mark mark;
+  mark.name = written;
+  std::vector<uint8_t> bytes;
+  write_frame(bytes, 1, 0, mark);
+  FrameBuffer in;
+  in.append(bytes.data(), bytes.size());
+  Frame frame;
+  EXPECT_TRUE(in.next(frame));
+  return read_message<Mark>(frame).name;
+}
+
+TEST(Frames, NamesCanBeShown) {
+  const std::string good = "layer3 \xc3\xa9 \xe2\x82\xac \xf0\x9f\x99\x82 \xf4\x8f\xbf\xbf";
+  EXPECT_EQ(name_read(good), good);
+  EXPECT_EQ(name_read({"a\n\0\x1b[1m\x7f", 9}), "a???[1m?");
+  // Cut off, longer than needed, a half of a pair, beyond the last character, a control character, no first
+  // byte.
+  EXPECT_EQ(name_read("\xe2\x82"), "??");
+  EXPECT_EQ(name_read("\xc0\x80 \xe0\x9f\xbf \xf0\x8f\xbf\xbf"), "?? ??? ????");
+  EXPECT_EQ(name_read("\xed\xa0\x80 \xf4\x90\x80\x80 \xc2\x9b \x80"), "??? ???? ?? ?");
+}
+
 TEST(Frames, SizesThatNoFrameHasAreRefused) {
   for (const uint32_t bytes : {0u, 8u, 23u, 25u, kMaxFrame + 8, ~0u}) {
     FrameHead head;
