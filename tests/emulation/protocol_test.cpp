@@ -82,7 +82,7 @@ std::string name_read(const std::string& written) {
 TEST(Frames, NamesCanBeShown) {
   const std::string good = "layer3 \xc3\xa9 \xe2\x82\xac \xf0\x9f\x99\x82 \xf4\x8f\xbf\xbf";
   EXPECT_EQ(name_read(good), good);
-  EXPECT_EQ(name_read({"a\n\0\x1b[1m\x7f", 9}), "a???[1m?");
+  EXPECT_EQ(name_read({"a\n\0\x1b[1m\x7f", 8}), "a???[1m?");
   // Cut off, longer than needed, a half of a pair, beyond the last character, a control character, no first
   // byte.
   EXPECT_EQ(name_read("\xe2\x82"), "??");
