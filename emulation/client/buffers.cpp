@@ -76,9 +76,11 @@ void mirror(const BufferUse& use) {
     case WEFT_REDUCE_SCATTER: {
       if (use.operation == WEFT_REDUCE && !use.root) return;
       const uint64_t skip = use.operation == WEFT_REDUCE_SCATTER ? offset_of(use, use.me) * eb : 0;
-      const uint64_t bytes = received_bytes(use);
+      const uint64_t times = use.reduction == WEFT_GATHERED ? use.members : 1;
+      const uint64_t bytes = received_bytes(use) / times;
       if (own.size() < skip + bytes) return;
-      std::memmove(use.receive, own.data() + skip, bytes);
+      for (uint64_t m = 0; m < times && bytes != 0; ++m)
+        std::memmove(static_cast<uint8_t*>(use.receive) + m * bytes, own.data() + skip, bytes);
       if (can_reduce(use.type, use.reduction) && use.reduction != WEFT_AVG)
         replicate(use.type, use.reduction, use.receive, bytes / eb, use.members);
       return;
@@ -119,7 +121,8 @@ BufferUse use_of(const weft_coll_args& args, const CommView& view) {
   if (args.operation > WEFT_BARRIER) wrong("operation " + std::to_string(args.operation) + " does not exist");
   const uint32_t bytes = bytes_of_type(args.type);
   if (bytes == 0) wrong("type " + std::to_string(args.type) + " does not exist");
-  if (args.reduction > WEFT_USER) wrong("reduction " + std::to_string(args.reduction) + " does not exist");
+  if (args.reduction > WEFT_GATHERED)
+    wrong("reduction " + std::to_string(args.reduction) + " does not exist");
   if (rooted(args.operation) && (args.root < 0 || static_cast<uint32_t>(args.root) >= view.count))
     wrong("root " + std::to_string(args.root) + " is no member");
   BufferUse use;
@@ -176,18 +179,21 @@ Part contribution(const BufferUse& use) {
 
 uint64_t received_bytes(const BufferUse& use) {
   const uint64_t eb = use.element_bytes;
+  // All contributions, for the program to combine.
+  const uint64_t times = use.reduction == WEFT_GATHERED ? use.members : 1;
   switch (use.operation) {
     case WEFT_ALL_REDUCE:
+      return times * use.count * eb;
     case WEFT_BROADCAST:
       return use.count * eb;
     case WEFT_REDUCE:
-      return use.root ? use.count * eb : 0;
+      return use.root ? times * use.count * eb : 0;
     case WEFT_ALL_GATHER:
       return all_of(use) * eb;
     case WEFT_GATHER:
       return use.root ? all_of(use) * eb : 0;
     case WEFT_REDUCE_SCATTER:
-      return count_of(use, use.me) * eb;
+      return times * count_of(use, use.me) * eb;
     case WEFT_SCATTER:
       return (use.root ? count_of(use, use.me) : use.count) * eb;
     case WEFT_ALL_TO_ALL:

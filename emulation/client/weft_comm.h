@@ -211,7 +211,10 @@ typedef enum weft_reduction {
   WEFT_LAND = 8,
   WEFT_LOR = 9,
   WEFT_LXOR = 10,
-  WEFT_USER = 11 /**< the program's own: timed; of data, only mirror of one's own buffer */
+  WEFT_USER = 11, /**< the program's own: timed; of data, only mirror of one's own buffer */
+  /** .. timed; `receive` gets what all members contribute, one after the other, for the program to combine:
+   * of all_reduce and reduce (the root) their buffers, of reduce_scatter their parts for this member */
+  WEFT_GATHERED = 12
 } weft_reduction;
 
 typedef struct weft_coll_args {

@@ -21,8 +21,8 @@ namespace {
 
 const char* const kTypes[] = {"byte",  "int8",   "uint8",   "int16",    "uint16",  "int32",  "uint32",
                               "int64", "uint64", "float16", "bfloat16", "float32", "float64"};
-const char* const kReductions[] = {"sum", "prod", "min",  "max", "avg",  "band",
-                                   "bor", "bxor", "land", "lor", "lxor", "user"};
+const char* const kReductions[] = {"sum",  "prod", "min", "max",  "avg",  "band",    "bor",
+                                   "bxor", "land", "lor", "lxor", "user", "gathered"};
 
 bool has_root(uint32_t operation) {
   return collectives::rooted(static_cast<CollectiveOp>(operation));
@@ -47,7 +47,7 @@ std::string describe_call(const Coll& coll) {
 }
 
 void check_values(const Coll& coll, uint32_t members) {
-  if (coll.operation > WEFT_BARRIER || coll.type > WEFT_FLOAT64 || coll.reduction > WEFT_USER)
+  if (coll.operation > WEFT_BARRIER || coll.type > WEFT_FLOAT64 || coll.reduction > WEFT_GATHERED)
     throw ProtocolError("COLL with an operation, type or reduction that does not exist");
   if (coll.element_bytes == 0 || coll.element_bytes > 1u << 20)
     throw ProtocolError("COLL with elements of a size that cannot be");

@@ -37,10 +37,22 @@ void append_part(Bytes& out, const Bytes& from, uint64_t skip, uint64_t bytes) {
   out.resize(out.size() + (bytes - there));
 }
 
+/// Of every member the bytes [skip, skip + bytes) of its contribution, one after the other.
+std::optional<Bytes> gathered(uint32_t members, const ContributionOf& of, uint64_t skip, uint64_t bytes) {
+  Bytes all;
+  for (uint32_t m = 0; m < members; ++m) {
+    const Bytes* part = of(m);
+    if (part == nullptr) return std::nullopt;
+    append_part(all, *part, skip, bytes);
+  }
+  return all;
+}
+
 /// The reduction over all members of their bytes [skip, skip + bytes). Equal contributions, which emulated
 /// ranks have, are combined at once.
 std::optional<Bytes> reduced(const Coll& call, uint32_t members, const ContributionOf& of, uint64_t skip,
                              uint64_t bytes) {
+  if (call.reduction == WEFT_GATHERED) return gathered(members, of, skip, bytes);
   if (!can_reduce(call.type, call.reduction)) return std::nullopt;
   std::map<const Bytes*, uint64_t> times;
   std::vector<const Bytes*> order;
@@ -145,12 +157,16 @@ uint64_t contributed_bytes(const Coll& call, uint32_t members, uint32_t me) {
 
 uint64_t received_bytes(const Coll& call, uint32_t members, uint32_t me) {
   const uint64_t eb = call.element_bytes;
+  // All contributions, for the program to combine.
+  const uint64_t times = call.reduction == WEFT_GATHERED ? members : 1;
   const bool is_root = static_cast<uint32_t>(call.root) == me;
   switch (call.operation) {
+    case WEFT_ALL_REDUCE:
+      return times * call.count * eb;
     case WEFT_REDUCE:
-      return is_root ? call.count * eb : 0;
+      return is_root ? times * call.count * eb : 0;
     case WEFT_REDUCE_SCATTER:
-      return count_of(call, me) * eb;
+      return times * count_of(call, me) * eb;
     case WEFT_GATHER:
       if (!is_root) return 0;
       [[fallthrough]];

@@ -88,6 +88,29 @@ void set_elements(weft_coll_args& args, MPI_Datatype type, MPI_Op op) {
   if (args.type == WEFT_BYTE) args.reduction = WEFT_USER;
 }
 
+/// The program's library combines the contributions: Weft does not know the operation or the type.
+bool combined_here(const weft_coll_args& args) {
+  return args.reduction == WEFT_USER && weft_data_mode(session()) == WEFT_DATA_FUNCTIONAL;
+}
+
+/// Where the result of a reduction of `count` elements goes. With `--data functional` the library combines
+/// what Weft does not know: then the contributions of all members come first.
+void* reduced(const char* call, Request& request, weft_coll_args& args, void* to, int count,
+              MPI_Datatype type, MPI_Op op, const Communicator& c) {
+  const Parts one{nullptr, nullptr, count, type};
+  if (to == nullptr || !combined_here(args)) return scattered(request, to, one, 1);
+  constexpr uint64_t kMost = uint64_t{1} << 30;
+  const uint64_t bytes = one.bytes(0) * static_cast<uint64_t>(c.size);
+  if (bytes > kMost)
+    die(call,
+        "an operation or a type of the program's own, and " + std::to_string(bytes) +
+            " B of contributions: with --data functional each rank combines them itself, and at most 1 GiB; "
+            "--data mirror or dummy needs no such room");
+  request.fold = {op, type, count, c.size, to};
+  request.receive_copy.resize(bytes);
+  return request.receive_copy.data();
+}
+
 void start_barrier(const char* call, Request& request, const Communicator& c) {
   join(call, request, arguments(call, c, WEFT_BARRIER));
 }
@@ -117,7 +140,8 @@ void start_reduce(const char* call, Request& request, weft_operation operation, 
   args.root = root;
   args.count = static_cast<uint64_t>(count);
   args.send = gathered(call, request, from == MPI_IN_PLACE ? to : from, one, 1);
-  if (gets) args.receive = scattered(request, to, one, 1);
+  if (gets) args.receive = reduced(call, request, args, to, count, type, op, c);
+  if (combined_here(args)) args.reduction = WEFT_GATHERED;
   join(call, request, args);
 }
 
@@ -136,9 +160,9 @@ void start_reduce_scatter(const char* call, Request& request, const void* from, 
   int elements = 0;
   for (int m = 0; m < c.size; ++m) elements += all.at(m);
   const Parts input{nullptr, nullptr, elements, type};
-  const Parts own{nullptr, nullptr, all.at(c.rank), type};
   args.send = gathered(call, request, from == MPI_IN_PLACE ? to : from, input, 1);
-  args.receive = scattered(request, to, own, 1);
+  args.receive = reduced(call, request, args, to, all.at(c.rank), type, op, c);
+  if (combined_here(args)) args.reduction = WEFT_GATHERED;
   join(call, request, args);
 }
 

@@ -73,6 +73,18 @@ weft_type element_of(MPI_Datatype type);
 weft_reduction reduction_of(MPI_Op op);
 /// Appends the elements to `to` without gaps.
 void pack(const char* call, const void* from, int count, MPI_Datatype type, std::vector<uint8_t>& to);
+/// A reduction that the program's library does, by an operation or on a type that Weft does not know. Of each
+/// member `count` elements are there, without gaps.
+struct Fold {
+  MPI_Op op = MPI_OP_NULL;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  int count = 0;
+  int members = 0;
+  void* to = nullptr;
+};
+
+/// Combines the members' elements in the order of the members and puts the result into its place.
+void combine(const Fold& fold, const std::vector<uint8_t>& contributions);
 
 // -- requests.cpp
 
@@ -94,6 +106,7 @@ struct Request {
   std::vector<uint8_t> send_copy;
   std::vector<uint8_t> receive_copy;
   std::vector<Part> parts;
+  Fold fold;  ///< without members: none
   std::vector<uint64_t> counts;
   std::vector<uint64_t> receive_counts;
   // Persistent ones.

@@ -45,6 +45,8 @@ void settle(Request& request) {
     PMPI_Unpack(request.receive_copy.data() + part.from, static_cast<int>(there), &position, part.to, count,
                 part.type, MPI_COMM_SELF);
   }
+  if (request.fold.members != 0) combine(request.fold, request.receive_copy);
+  request.fold = {};
   request.parts.clear();
   request.send_copy.clear();
   request.receive_copy.clear();
@@ -332,6 +334,7 @@ WEFT_MPI int MPI_Request_free(MPI_Request* handle) {
     rest->send_copy = std::move(request->send_copy);
     rest->receive_copy = std::move(request->receive_copy);
     rest->parts = std::move(request->parts);
+    rest->fold = request->fold;
     let_go(rest.release());
   }
   PMPI_Grequest_complete(*handle);

@@ -93,4 +93,35 @@ void pack(const char* call, const void* from, int count, MPI_Datatype type, std:
   to.resize(before + static_cast<size_t>(position));
 }
 
+void combine(const Fold& fold, const std::vector<uint8_t>& contributions) {
+  if (fold.count == 0) return;
+  MPI_Aint lower = 0;
+  MPI_Aint extent = 0;
+  PMPI_Type_get_true_extent(fold.type, &lower, &extent);
+  MPI_Aint from_first = 0;
+  MPI_Aint stride = 0;
+  PMPI_Type_get_extent(fold.type, &from_first, &stride);
+  const uint64_t bytes = bytes_of(fold.type, static_cast<uint64_t>(fold.count));
+  const auto room = static_cast<size_t>(extent + stride * (fold.count - 1));
+  // As the program's buffers: the type's first byte may lie before or behind their beginning.
+  std::vector<uint8_t> sum(room);
+  std::vector<uint8_t> next(room);
+  const auto unpacked = [&](std::vector<uint8_t>& elements, int member) {
+    int position = 0;
+    PMPI_Unpack(contributions.data() + static_cast<uint64_t>(member) * bytes, static_cast<int>(bytes),
+                &position, elements.data() - lower, fold.count, fold.type, MPI_COMM_SELF);
+  };
+  // MPI's order: a0 op a1 op ..; the operation may not commute.
+  unpacked(sum, fold.members - 1);
+  for (int member = fold.members - 2; member >= 0; --member) {
+    unpacked(next, member);
+    PMPI_Reduce_local(next.data() - lower, sum.data() - lower, fold.count, fold.type, fold.op);
+  }
+  std::vector<uint8_t> packed;
+  pack("MPI_Reduce_local", sum.data() - lower, fold.count, fold.type, packed);
+  int position = 0;
+  PMPI_Unpack(packed.data(), static_cast<int>(packed.size()), &position, fold.to, fold.count, fold.type,
+              MPI_COMM_SELF);
+}
+
 }  // namespace weft::mpi

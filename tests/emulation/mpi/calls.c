@@ -55,6 +55,61 @@ static void reductions(void) {
   for (int i = 0; i < kCount; ++i) CHECK(to[i] == sum + ranks * i);
 }
 
+/* One that does not commute: maps x -> a x + b, first those of the lower ranks. */
+static void compose(void* in, void* inout, int* count, MPI_Datatype* type) {
+  (void)type;
+  const long* first = in;
+  long* second = inout;
+  for (int i = 0; i < *count; ++i) {
+    const long a = first[2 * i], b = first[2 * i + 1];
+    second[2 * i + 1] += second[2 * i] * b;
+    second[2 * i] *= a;
+  }
+}
+
+/* By operations and on types that Weft does not know. */
+static void own_reductions(void) {
+  struct {
+    double value;
+    int place;
+  } from[2] = {{rank == 2 ? -5.0 : rank, rank}, {rank, 10 + rank}}, to[2];
+  MPI_Allreduce(from, to, 2, MPI_DOUBLE_INT, MPI_MINLOC, MPI_COMM_WORLD);
+  CHECK(to[0].value == -5 && to[0].place == 2 && to[1].value == 0 && to[1].place == 10);
+  MPI_Reduce(from, to, 2, MPI_DOUBLE_INT, MPI_MAXLOC, 1, MPI_COMM_WORLD);
+  if (rank == 1) CHECK(to[1].value == ranks - 1 && to[1].place == 9 + ranks);
+  double complex_from[2] = {1 + rank, rank};
+  double complex_to[2];
+  MPI_Allreduce(complex_from, complex_to, 1, MPI_C_DOUBLE_COMPLEX, MPI_SUM, MPI_COMM_WORLD);
+  CHECK(complex_to[0] == ranks + ranks * (ranks - 1) / 2 && complex_to[1] == ranks * (ranks - 1) / 2);
+  MPI_Datatype pair;
+  MPI_Type_contiguous(2, MPI_LONG, &pair);
+  MPI_Type_commit(&pair);
+  MPI_Op op;
+  MPI_Op_create(compose, 0, &op);
+  long a = 1, b = 0; /* all maps, one after the other */
+  for (int r = 0; r < ranks; ++r) {
+    b = (2 + r) * b + 3 * r + 1;
+    a *= 2 + r;
+  }
+  long map[2] = {2 + rank, 3 * rank + 1};
+  MPI_Request request;
+  MPI_Iallreduce(MPI_IN_PLACE, map, 1, pair, op, MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  CHECK(map[0] == a && map[1] == b);
+  long maps[2 * kMost];
+  for (int r = 0; r < ranks; ++r) {
+    maps[2 * r] = 2 + rank;
+    maps[2 * r + 1] = 3 * rank + 1 + r;
+  }
+  long own[2];
+  MPI_Reduce_scatter_block(maps, own, 1, pair, op, MPI_COMM_WORLD);
+  b = 0;
+  for (int r = 0; r < ranks; ++r) b = (2 + r) * b + 3 * r + 1 + rank;
+  CHECK(own[0] == a && own[1] == b);
+  MPI_Op_free(&op);
+  MPI_Type_free(&pair);
+}
+
 static void gathers(void) {
   int from[kCount * kMost];
   int to[kCount * kMost];
@@ -281,6 +336,7 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const double began = MPI_Wtime();
   reductions();
+  own_reductions();
   gathers();
   all_to_alls();
   messages();
