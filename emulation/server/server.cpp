@@ -280,7 +280,7 @@ void Server::watch(Job& job) {
           {},
           fmt::format(
               "rank {} {} and has never said HELLO: the program does not use libweft_comm, or a shim of "
-              "Weft was not loaded (--shim)",
+              "Weft was not loaded (--shim), or it calls MPI from Fortran, which no shim sees",
               rank, process.how())};
   }
   for (const auto& peer : peers_) {
