@@ -166,7 +166,7 @@ def replay_npu(package, machine, time):
           f"a block that answers nothing: exit {code}: {out}{err}")
     code, _, err = package.run("replay", "npu_recorded/npu19.rec", "--plugin", plugin, "--implementation",
                                "rtl:npu_timr")
-    check(code == 2 and "did you mean `npu_timer`" in err, f"a misspelt block: exit {code}: {err}")
+    check(code == 2 and "there is no NPU model 'npu_timr'" in err, f"a misspelt block: exit {code}: {err}")
 
 
 def nmu(package):
