@@ -44,11 +44,10 @@ class MemoryReplay::Initiator final : public tlm::tlm_bw_transport_if<> {
 MemoryReplay::MemoryReplay(sc_core::sc_module_name module_name, const Recording& recording, const Make& make,
                            const ReplayOptions& options)
     : sc_core::sc_module(module_name),
-      recording_(checked_memory(recording)),
       options_(options),
-      report_(recording),
+      report_(checked_memory(recording)),
       config_(parse_config(recording.header.configuration, "the recorded configuration")),
-      next_("next") {
+      feed_(recording) {
   const RecordingHeader& header = recording.header;
   const auto sockets = static_cast<uint32_t>(header.ports.size());
   MemoryContext context{hbm_timing(config_.hbm), sockets, nullptr};
@@ -80,23 +79,13 @@ MemoryReplay::MemoryReplay(sc_core::sc_module_name module_name, const Recording&
   });
   SC_HAS_PROCESS(MemoryReplay);
   SC_METHOD(drive);
-  sensitive << next_;
+  sensitive << feed_.due();
 }
 
 MemoryReplay::~MemoryReplay() = default;
 
 void MemoryReplay::drive() {
-  const Picoseconds now = sc_core::sc_time_stamp().value();
-  const std::vector<RecordedEvent>& events = recording_.events;
-  for (; position_ < events.size(); ++position_) {
-    const RecordedEvent& event = events[position_];
-    if (!event.into) continue;
-    if (event.at > now) {
-      next_.notify(sc_core::sc_time::from_value(event.at - now));
-      return;
-    }
-    begin(event);
-  }
+  feed_.enter([this](const RecordedEvent& event) { begin(event); });
 }
 
 void MemoryReplay::begin(const RecordedEvent& event) {

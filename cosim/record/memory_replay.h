@@ -50,7 +50,6 @@ class MemoryReplay final : public sc_core::sc_module, public BlockReplay {
   void begin(const RecordedEvent& event);
   void complete(uint64_t number, const MemoryTarget::Access& access, Picoseconds at);
 
-  const Recording& recording_;
   const ReplayOptions options_;
   ReplayReport report_;
   Config config_;
@@ -59,8 +58,7 @@ class MemoryReplay final : public sc_core::sc_module, public BlockReplay {
   PayloadPool payloads_;
   std::vector<std::unique_ptr<Initiator>> initiators_;          ///< by socket
   std::unordered_map<uint64_t, const RecordedEvent*> waiting_;  ///< recorded ends, by the access's number
-  sc_core::sc_event next_;
-  size_t position_ = 0;
+  ReplayFeed feed_;
   uint64_t driven_ = 0;
   uint64_t expected_ = 0;
 };

@@ -62,12 +62,11 @@ class NpuReplay::NoFabric final : public FabricService {
 NpuReplay::NpuReplay(sc_core::sc_module_name module_name, const Recording& recording, const Make& make,
                      const ReplayOptions& options)
     : sc_core::sc_module(module_name),
-      recording_(checked_npu(recording)),
       options_(options),
-      report_(recording),
+      report_(checked_npu(recording)),
       config_(parse_config(recording.header.configuration, "the recorded configuration")),
       fabric_(std::make_unique<NoFabric>()),
-      next_("next") {
+      feed_(recording) {
   const std::string& name = recording.header.block;
   npu_ = make(name.c_str(), NpuContext{npu_of(name), config_, *fabric_});
   const auto bind = [this](MemoryDma& dma, const char* memory) {
@@ -85,23 +84,13 @@ NpuReplay::NpuReplay(sc_core::sc_module_name module_name, const Recording& recor
       answers_.emplace(std::get<RecordedNode>(event.what).number, std::get<RecordedNode>(event.what).at);
   SC_HAS_PROCESS(NpuReplay);
   SC_METHOD(drive);
-  sensitive << next_;
+  sensitive << feed_.due();
 }
 
 NpuReplay::~NpuReplay() = default;
 
 void NpuReplay::drive() {
-  const Picoseconds now = sc_core::sc_time_stamp().value();
-  const std::vector<RecordedEvent>& events = recording_.events;
-  for (; position_ < events.size(); ++position_) {
-    const RecordedEvent& event = events[position_];
-    if (!event.into) continue;
-    if (event.at > now) {
-      next_.notify(sc_core::sc_time::from_value(event.at - now));
-      return;
-    }
-    hand_over(event);
-  }
+  feed_.enter([this](const RecordedEvent& event) { hand_over(event); });
 }
 
 void NpuReplay::hand_over(const RecordedEvent& event) {

@@ -63,7 +63,6 @@ class NpuReplay final : public sc_core::sc_module, public BlockReplay, private N
   void drive();
   void hand_over(const RecordedEvent& event);
 
-  const Recording& recording_;
   const ReplayOptions options_;
   ReplayReport report_;
   const Config config_;
@@ -73,8 +72,7 @@ class NpuReplay final : public sc_core::sc_module, public BlockReplay, private N
   std::deque<trace::Node> nodes_;  ///< by Node::index: in the order in which they are handed over
   std::vector<Handed> handed_;     ///< .. likewise
   std::unordered_map<uint64_t, Picoseconds> answers_;  ///< recorded ones, by the start's number
-  sc_core::sc_event next_;
-  size_t position_ = 0;
+  ReplayFeed feed_;
 };
 
 }  // namespace weft::cosim

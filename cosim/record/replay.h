@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <systemc>
 #include <utility>
 #include <vector>
 
@@ -59,6 +60,31 @@ class ReplayReport {
   uint64_t agreed_ = 0;
   uint64_t faults_ = 0;
   std::vector<std::string> told_;
+};
+
+/// What goes into a block, when it went in in the recording.
+class ReplayFeed {
+ public:
+  explicit ReplayFeed(const Recording& recording) : recording_(recording), due_("next") {}
+
+  /// A process that is sensitive to it, and runs at the start, calls enter().
+  sc_core::sc_event& due() { return due_; }
+  /// Hands over what is due now.
+  template <typename Enter>
+  void enter(const Enter& enter) {
+    const Picoseconds now = sc_core::sc_time_stamp().value();
+    for (; position_ < recording_.events.size(); ++position_) {
+      const RecordedEvent& event = recording_.events[position_];
+      if (!event.into) continue;
+      if (event.at > now) return due_.notify(sc_core::sc_time::from_value(event.at - now));
+      enter(event);
+    }
+  }
+
+ private:
+  const Recording& recording_;
+  sc_core::sc_event due_;
+  size_t position_ = 0;
 };
 
 /// A testbench of one block.

@@ -77,13 +77,12 @@ const Recording& checked_switch(const Recording& recording) {
 SwitchReplay::SwitchReplay(sc_core::sc_module_name module_name, const Recording& recording, const Make& make,
                            const ReplayOptions& options)
     : sc_core::sc_module(module_name),
-      recording_(recording),
       options_(options),
       report_(checked_switch(recording)),
       answers_(recording, options_, report_),
       elements_(std::make_unique<Elements>()),
       wheel_("wheel"),
-      next_("next") {
+      feed_(recording) {
   for (const RecordedEvent& event : recording.events) {
     const auto& crossing = std::get<fabric::Crossing>(event.what);
     if (event.into && (crossing.destination & kUnitPeer) != 0)
@@ -116,24 +115,16 @@ SwitchReplay::SwitchReplay(sc_core::sc_module_name module_name, const Recording&
   }
   SC_HAS_PROCESS(SwitchReplay);
   SC_METHOD(drive);
-  sensitive << next_;
+  sensitive << feed_.due();
 }
 
 SwitchReplay::~SwitchReplay() = default;
 
 void SwitchReplay::drive() {
-  const Picoseconds now = sc_core::sc_time_stamp().value();
-  const std::vector<RecordedEvent>& events = recording_.events;
-  for (; position_ < events.size(); ++position_) {
-    const RecordedEvent& event = events[position_];
-    if (!event.into) continue;
-    if (event.at > now) {
-      next_.notify(sc_core::sc_time::from_value(event.at - now));
-      return;
-    }
+  feed_.enter([this](const RecordedEvent& event) {
     ++driven_;
     borders_[event.port]->enter(std::get<fabric::Crossing>(event.what));
-  }
+  });
 }
 
 void SwitchReplay::finish() {

@@ -52,7 +52,6 @@ class SwitchReplay final : public sc_core::sc_module, public BlockReplay {
   class Elements;
   void drive();
 
-  const Recording& recording_;
   const ReplayOptions options_;
   ReplayReport report_;
   MessageAnswers answers_;
@@ -62,8 +61,7 @@ class SwitchReplay final : public sc_core::sc_module, public BlockReplay {
   std::deque<fabric::LinkType> types_;
   std::unique_ptr<SwitchModel> switch_;
   std::vector<std::unique_ptr<fabric::Border>> borders_;  ///< by port; null: no link was there
-  sc_core::sc_event next_;
-  size_t position_ = 0;
+  ReplayFeed feed_;
   uint64_t driven_ = 0;
 };
 
