@@ -114,8 +114,8 @@ class Worker {
 
   void show(const Relation& relation, const Case& c, const Outcome& outcome, uint64_t index) const {
     const Case small = shrink(relation, c, outcome, options_.tries);
-    const std::string origin =
-        fmt::format("--relation {} --seed {} --case {}", relation.name, options_.seed, index);
+    const std::string origin = fmt::format("--relation {} --seed {} --case {}\n# fingerprint: {}",
+                                           relation.name, options_.seed, index, fingerprint(c));
     const std::string folder = std::filesystem::absolute(
         fmt::format("{}/{}_seed{}_case{}", options_.found, relation.name, options_.seed, index));
     const std::string text = "\nBROKEN\n" + write_down(relation, small, folder, origin) + "\n";

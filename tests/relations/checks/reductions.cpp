@@ -26,6 +26,9 @@ Case draw(Random& random) {
   if (c.collective->op != "reduce") c.collective->root = 0;
   Settings& keys = c.machine.keys;
   keys["collectives.reduction"] = "hbm";
+  // Reductions of several chunks take turns in the slots of the memory: a list schedule (docs/testing.md,
+  // Anomalies). Half of the cases have one chunk, so that a faster memory cannot change whose turn it is.
+  if (random.chance(50)) keys["collectives.chunks"] = "1";
   if (random.chance(25)) {
     keys["hbm.model"] = "banked";
     keys["hbm.preset"] = random.pick({"HBM2", "HBM3", "HBM4"});
@@ -46,6 +49,7 @@ void check(const Case& c, Bench& bench) {
   require(in_memory >= free, "a collective is faster with reductions in memory",
           fmt::format("{} ps, without {} ps", in_memory, free));
   if (c.machine.get("hbm.model", "bandwidth") == "banked") return;
+  if (c.machine.get("collectives.chunks", "") != "1") return;
   Machine fast = c.machine;
   fast.keys["hbm.bandwidth"] = times(fast.keys["hbm.bandwidth"], 2);
   const uint64_t quick = bench.collective(fast, *c.collective, "faster", every).time;
@@ -57,7 +61,8 @@ void check(const Case& c, Bench& bench) {
 
 Relation reductions() {
   return {"reductions",
-          "reductions in memory never make a collective faster, nor does a faster memory make it slower",
+          "reductions in memory never make a collective faster, nor does a faster memory make one of one "
+          "chunk slower",
           draw, check};
 }
 
