@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <regex>
 #include <systemc>
 #include <utility>
@@ -181,33 +180,16 @@ void BlockRecorder::no_nodes(const std::string& npu) {
 }
 
 void BlockRecorder::started(const trace::Node& node, Picoseconds time) {
-  RecordedNode recorded;
-  recorded.number = nodes_;
-  recorded.at = sc_core::sc_time_stamp().value();
-  recorded.kind = node.type == trace::NodeType::comp        ? RecordedNode::Kind::compute
-                  : node.type == trace::NodeType::mem_store ? RecordedNode::Kind::store
-                                                            : RecordedNode::Kind::load;
-  recorded.id = node.id;
-  recorded.is_cpu_op = node.is_cpu_op;
-  recorded.location = node.location;
-  recorded.num_ops = node.num_ops;
-  recorded.tensor_size = node.tensor_size;
-  std::copy(std::begin(node.gemm), std::end(node.gemm), std::begin(recorded.gemm));
-  recorded.has_duration = node.has_duration;
-  recorded.duration = node.duration;
-  recorded.time = time;
-  recorded.name = node.name;
-  open_[node.index] = nodes_++;
-  add(0, true, recorded);
+  open_[node.index] = nodes_;
+  add(0, true,
+      RecordedNode{nodes_++, sc_core::sc_time_stamp().value(), std::make_shared<const trace::Node>(node),
+                   time});
 }
 
 void BlockRecorder::answered(const trace::Node& node, Picoseconds at) {
-  RecordedNode recorded;
   const auto open = open_.find(node.index);
-  recorded.number = open->second;
-  recorded.at = at;
+  add(0, false, RecordedNode{open->second, at, nullptr, 0});
   open_.erase(open);
-  add(0, false, recorded);
 }
 
 void BlockRecorder::begin() {

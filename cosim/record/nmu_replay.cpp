@@ -50,13 +50,6 @@ Config machine_of(const RecordingHeader& header) {
   return config;
 }
 
-NpuId rank_of(const std::string& block) {
-  const std::string digits = block.rfind("nmu", 0) == 0 ? block.substr(3) : std::string();
-  if (digits.empty() || digits.size() > 9 || digits.find_first_not_of("0123456789") != std::string::npos)
-    refuse(fmt::format("the recording names its NMU '{}', which says no rank", block));
-  return NpuId{static_cast<uint32_t>(std::stoul(digits))};
-}
-
 }  // namespace
 
 NmuReplay::NmuReplay(sc_core::sc_module_name module_name, const Recording& recording, const Make& make,
@@ -84,7 +77,7 @@ NmuReplay::NmuReplay(sc_core::sc_module_name module_name, const Recording& recor
   if (own_side_ == kNone)
     refuse(fmt::format("the recorded model of '{}' tells nothing of its own side, and cannot be replayed",
                        header.block));
-  const NpuId rank = rank_of(header.block);
+  const NpuId rank = numbered(recording, "nmu");
   if (index(rank) >= geometry_.npus())
     refuse(fmt::format("the recorded machine has {} NPUs, and no '{}'", geometry_.npus(), header.block));
   NmuContext context{config_, geometry_, link_types_, pool_, wheel_};

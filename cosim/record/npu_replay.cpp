@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "configs/loader.h"
@@ -18,32 +17,6 @@ namespace {
 const Recording& checked_npu(const Recording& recording) {
   check_kind(recording, "npu", "node");
   return recording;
-}
-
-NpuId npu_of(const std::string& block) {
-  const std::string digits = block.rfind("npu", 0) == 0 ? block.substr(3) : std::string();
-  if (digits.empty() || digits.size() > 9 || digits.find_first_not_of("0123456789") != std::string::npos)
-    throw UserError(ExitCode::usage,
-                    fmt::format("the recording names its NPU '{}', which says no number", block));
-  return NpuId{static_cast<uint32_t>(std::stoul(digits))};
-}
-
-trace::Node node_of(const RecordedNode& recorded, trace::NodeIndex index) {
-  trace::Node node;
-  node.index = index;
-  node.id = recorded.id;
-  node.name = recorded.name;
-  node.type = recorded.kind == RecordedNode::Kind::compute ? trace::NodeType::comp
-              : recorded.kind == RecordedNode::Kind::store ? trace::NodeType::mem_store
-                                                           : trace::NodeType::mem_load;
-  node.is_cpu_op = recorded.is_cpu_op;
-  node.location = recorded.location;
-  node.num_ops = recorded.num_ops;
-  node.tensor_size = recorded.tensor_size;
-  std::copy(std::begin(recorded.gemm), std::end(recorded.gemm), std::begin(node.gemm));
-  node.has_duration = recorded.has_duration;
-  node.duration = recorded.duration;
-  return node;
 }
 
 }  // namespace
@@ -68,7 +41,7 @@ NpuReplay::NpuReplay(sc_core::sc_module_name module_name, const Recording& recor
       fabric_(std::make_unique<NoFabric>()),
       feed_(recording) {
   const std::string& name = recording.header.block;
-  npu_ = make(name.c_str(), NpuContext{npu_of(name), config_, *fabric_});
+  npu_ = make(name.c_str(), NpuContext{numbered(recording, "npu"), config_, *fabric_});
   const auto bind = [this](MemoryDma& dma, const char* memory) {
     memories_.push_back(std::make_unique<Hbm>(memory, hbm_timing(config_.hbm), 1, nullptr));
     dma.socket.bind(memories_.back()->socket(0));
@@ -95,7 +68,8 @@ void NpuReplay::drive() {
 
 void NpuReplay::hand_over(const RecordedEvent& event) {
   const auto& recorded = std::get<RecordedNode>(event.what);
-  nodes_.push_back(node_of(recorded, static_cast<trace::NodeIndex>(nodes_.size())));
+  nodes_.push_back(*recorded.node);
+  nodes_.back().index = static_cast<trace::NodeIndex>(handed_.size());
   handed_.push_back({&event});
   (void)npu_->run_node(nodes_.back(), recorded.time);
 }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "configs/file_set.h"
@@ -244,15 +245,21 @@ RecordedAccess get_access(Reader& in, Picoseconds at) {
   return access;
 }
 
-RecordedNode get_node(Reader& in, Picoseconds at) {
-  RecordedNode node;
-  node.number = in.number();
-  node.at = at + in.number();
-  if (node.at < at) in.damaged("a time beyond the end of the clock");
-  const uint8_t kind = in.byte();
-  if (kind > static_cast<uint8_t>(RecordedNode::Kind::store))
-    in.damaged(fmt::format("a node of kind {}", kind));
-  node.kind = static_cast<RecordedNode::Kind>(kind);
+/// The types of nodes that are recorded.
+constexpr trace::NodeType kNodeTypes[] = {trace::NodeType::comp, trace::NodeType::mem_load,
+                                          trace::NodeType::mem_store};
+
+RecordedNode get_node(Reader& in, Picoseconds at, bool into) {
+  RecordedNode recorded;
+  recorded.number = in.number();
+  recorded.at = at + in.number();
+  if (recorded.at < at) in.damaged("a time beyond the end of the clock");
+  if (!into) return recorded;
+  recorded.time = in.number();
+  trace::Node node;
+  const uint8_t type = in.byte();
+  if (type >= std::size(kNodeTypes)) in.damaged(fmt::format("a node of kind {}", type));
+  node.type = kNodeTypes[type];
   node.id = in.number();
   node.is_cpu_op = in.flag();
   const uint8_t location = in.byte();
@@ -264,12 +271,11 @@ RecordedNode get_node(Reader& in, Picoseconds at) {
   for (uint64_t& size : node.gemm) size = in.number();
   node.has_duration = in.flag();
   node.duration = in.number();
-  node.time = in.number();
   const uint64_t size = in.number();
   if (size > kLongestText) in.damaged(fmt::format("a name of {} bytes", size));
-  const std::vector<std::byte> name = in.raw(size);
-  for (const std::byte b : name) node.name += static_cast<char>(b);
-  return node;
+  for (const std::byte b : in.raw(size)) node.name += static_cast<char>(b);
+  recorded.node = std::make_shared<const trace::Node>(std::move(node));
+  return recorded;
 }
 
 fabric::FlitCrossing get_flits(Reader& in, const RecordingHeader& header, uint32_t port, Picoseconds at) {
@@ -365,7 +371,7 @@ Recording parse(const uint8_t* bytes, size_t length, const std::string& origin) 
     } else if (kind == kAccess) {
       event.what = get_access(in, at);
     } else {
-      event.what = get_node(in, at);
+      event.what = get_node(in, at, event.into);
     }
     recording.events.push_back(std::move(event));
     ++in.events;
@@ -492,16 +498,20 @@ void RecordingWriter::add(const RecordedAccess& access, Picoseconds at) {
     number(value);
 }
 
-void RecordingWriter::add(const RecordedNode& node, Picoseconds at) {
-  number(node.number);
-  number(node.at - at);
-  buffer_.push_back(static_cast<uint8_t>(node.kind));
+void RecordingWriter::add(const RecordedNode& recorded, Picoseconds at) {
+  number(recorded.number);
+  number(recorded.at - at);
+  if (recorded.node == nullptr) return;
+  number(recorded.time);
+  const trace::Node& node = *recorded.node;
+  buffer_.push_back(
+      static_cast<uint8_t>(std::find(std::begin(kNodeTypes), std::end(kNodeTypes), node.type) - kNodeTypes));
   number(node.id);
   number(node.is_cpu_op ? 1 : 0);
   buffer_.push_back(static_cast<uint8_t>(node.location));
   const size_t size = std::min(node.name.size(), kLongestText);
   for (const uint64_t value : {node.num_ops, node.tensor_size, node.gemm[0], node.gemm[1], node.gemm[2],
-                               uint64_t{node.has_duration}, node.duration, node.time, uint64_t{size}})
+                               uint64_t{node.has_duration}, node.duration, uint64_t{size}})
     number(value);
   buffer_.insert(buffer_.end(), node.name.begin(), node.name.begin() + static_cast<std::ptrdiff_t>(size));
 }

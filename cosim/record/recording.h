@@ -76,21 +76,11 @@ struct RecordedAccess {
 
 /// A node that an NPU computes, loads or stores: when it started, or when it was answered.
 struct RecordedNode {
-  enum class Kind : uint8_t { compute, load, store };
   uint64_t number = 0;  ///< in the order in which they started
   Picoseconds at = 0;   ///< absolute; of the answer
-  // Of one that starts; else nothing:
-  Kind kind = Kind::compute;
-  uint64_t id = 0;  ///< in the trace
-  bool is_cpu_op = false;
-  trace::Location location = trace::Location::local;
-  uint64_t num_ops = 0;
-  uint64_t tensor_size = 0;
-  uint64_t gemm[3] = {0, 0, 0};
-  bool has_duration = false;
-  Picoseconds duration = 0;  ///< that the trace recorded
-  Picoseconds time = 0;      ///< what the trace and the roofline say
-  std::string name;
+  /// Of one that starts, as far as what an NPU runs depends on it; of an answer null.
+  std::shared_ptr<const trace::Node> node;
+  Picoseconds time = 0;  ///< of one that starts: what the trace and the roofline say
 };
 
 /// One thing that crossed.

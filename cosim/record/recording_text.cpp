@@ -11,14 +11,15 @@
 namespace weft::cosim {
 namespace {
 
-std::string describe_node(const RecordedNode& node, bool starts) {
-  if (!starts) return fmt::format("start {} is answered", node.number);
-  const std::string named = fmt::format("start {}: node {} \"{}\"", node.number, node.id, node.name);
-  if (node.kind == RecordedNode::Kind::compute)
-    return fmt::format("{}, {} FLOP, {} B, {} ps{}", named, node.num_ops, node.tensor_size, node.time,
+std::string describe_node(const RecordedNode& recorded) {
+  if (recorded.node == nullptr) return fmt::format("start {} is answered", recorded.number);
+  const trace::Node& node = *recorded.node;
+  const std::string named = fmt::format("start {}: node {} \"{}\"", recorded.number, node.id, node.name);
+  if (node.type == trace::NodeType::comp)
+    return fmt::format("{}, {} FLOP, {} B, {} ps{}", named, node.num_ops, node.tensor_size, recorded.time,
                        node.is_cpu_op ? ", of the CPU" : "");
   return fmt::format("{}, {} of {} B, {} memory", named,
-                     node.kind == RecordedNode::Kind::load ? "load" : "store", node.tensor_size,
+                     node.type == trace::NodeType::mem_load ? "load" : "store", node.tensor_size,
                      trace::to_string(node.location));
 }
 
@@ -41,8 +42,7 @@ std::string describe_event(const RecordedEvent& event, const std::vector<Recorde
   if (const auto* const access = std::get_if<RecordedAccess>(&event.what))
     return fmt::format("access {}: {} of {} B at address {:#x}", access->number,
                        access->write ? "write" : "read", access->length, access->address);
-  if (const auto* const node = std::get_if<RecordedNode>(&event.what))
-    return describe_node(*node, event.into);
+  if (const auto* const node = std::get_if<RecordedNode>(&event.what)) return describe_node(*node);
   const auto& flits = std::get<fabric::FlitCrossing>(event.what);
   switch (flits.kind) {
     case fabric::FlitCrossing::Kind::credits:

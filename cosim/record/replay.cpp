@@ -26,6 +26,16 @@ void check_kind(const Recording& recording, const std::string& kind, const std::
                     header.block, header.level, kind, level));
 }
 
+NpuId numbered(const Recording& recording, const std::string& kind) {
+  const std::string& block = recording.header.block;
+  const std::string digits = block.rfind(kind, 0) == 0 ? block.substr(kind.size()) : std::string();
+  if (digits.empty() || digits.size() > 9 || digits.find_first_not_of("0123456789") != std::string::npos)
+    throw UserError(
+        ExitCode::usage,
+        fmt::format("the recording names its block '{}', and a name such as {}3 is needed", block, kind));
+  return NpuId{static_cast<uint32_t>(std::stoul(digits))};
+}
+
 void ReplayReport::differs(Picoseconds at, uint32_t port, const RecordedEvent& event, std::string what) {
   if (count_++ != 0 && at >= first_.at) return;
   first_.at = at;

@@ -35,6 +35,9 @@ std::string describe(const Difference& difference);
 /// Errors: UserError(usage) for a recording of another kind of block, or at another fidelity.
 void check_kind(const Recording& recording, const std::string& kind, const std::string& level);
 
+/// The number in the block's name, of which `kind` is the rest: `npu3`. Errors: UserError(usage) without one.
+NpuId numbered(const Recording& recording, const std::string& kind);
+
 /// A recording and the differences that a replay of it has found.
 class ReplayReport {
  public:

@@ -80,25 +80,22 @@ void join(const char* call, Request& request, const weft_coll_args& args) {
   check(call, weft_coll(session(), &args, &request.id));
 }
 
-/// Elements that are reduced. What Weft cannot reckon with is opaque.
+/// Elements that are reduced. What Weft cannot reckon with is opaque: with `--data functional` the program's
+/// library combines the contributions of all members.
 void set_elements(weft_coll_args& args, MPI_Datatype type, MPI_Op op) {
   args.type = element_of(type);
   args.reduction = reduction_of(op);
   args.element_bytes = args.type == WEFT_BYTE ? static_cast<uint32_t>(bytes_of(type, 1)) : 0;
   if (args.type == WEFT_BYTE) args.reduction = WEFT_USER;
+  if (args.reduction == WEFT_USER && weft_data_mode(session()) == WEFT_DATA_FUNCTIONAL)
+    args.reduction = WEFT_GATHERED;
 }
 
-/// The program's library combines the contributions: Weft does not know the operation or the type.
-bool combined_here(const weft_coll_args& args) {
-  return args.reduction == WEFT_USER && weft_data_mode(session()) == WEFT_DATA_FUNCTIONAL;
-}
-
-/// Where the result of a reduction of `count` elements goes. With `--data functional` the library combines
-/// what Weft does not know: then the contributions of all members come first.
-void* reduced(const char* call, Request& request, weft_coll_args& args, void* to, int count,
+/// Where the result of a reduction of `count` elements goes; of gathered ones all contributions come first.
+void* reduced(const char* call, Request& request, const weft_coll_args& args, void* to, int count,
               MPI_Datatype type, MPI_Op op, const Communicator& c) {
   const Parts one{nullptr, nullptr, count, type};
-  if (to == nullptr || !combined_here(args)) return scattered(request, to, one, 1);
+  if (to == nullptr || args.reduction != WEFT_GATHERED) return scattered(request, to, one, 1);
   constexpr uint64_t kMost = uint64_t{1} << 30;
   const uint64_t bytes = one.bytes(0) * static_cast<uint64_t>(c.size);
   if (bytes > kMost)
@@ -141,7 +138,6 @@ void start_reduce(const char* call, Request& request, weft_operation operation, 
   args.count = static_cast<uint64_t>(count);
   args.send = gathered(call, request, from == MPI_IN_PLACE ? to : from, one, 1);
   if (gets) args.receive = reduced(call, request, args, to, count, type, op, c);
-  if (combined_here(args)) args.reduction = WEFT_GATHERED;
   join(call, request, args);
 }
 
@@ -162,7 +158,6 @@ void start_reduce_scatter(const char* call, Request& request, const void* from, 
   const Parts input{nullptr, nullptr, elements, type};
   args.send = gathered(call, request, from == MPI_IN_PLACE ? to : from, input, 1);
   args.receive = reduced(call, request, args, to, all.at(c.rank), type, op, c);
-  if (combined_here(args)) args.reduction = WEFT_GATHERED;
   join(call, request, args);
 }
 

@@ -68,27 +68,35 @@ RecordedAccess draw_access(std::mt19937_64& random, Picoseconds at) {
   return {random(), random(), 1 + random() % 0xffffffff, random() % 2 == 0, at + random() % 1000000};
 }
 
-RecordedNode draw_node(std::mt19937_64& random, Picoseconds at) {
-  RecordedNode node;
-  node.number = random();
-  node.at = at + random() % 1000000;
-  node.kind = static_cast<RecordedNode::Kind>(random() % 3);
+RecordedNode draw_node(std::mt19937_64& random, Picoseconds at, bool into) {
+  RecordedNode recorded;
+  recorded.number = random();
+  recorded.at = at + random() % 1000000;
+  if (!into) return recorded;
+  recorded.time = random() >> (random() % 64);
+  trace::Node node;
+  const trace::NodeType types[] = {trace::NodeType::comp, trace::NodeType::mem_load,
+                                   trace::NodeType::mem_store};
+  node.type = types[random() % 3];
   node.location = static_cast<trace::Location>(random() % 4);
   for (uint64_t* field : {&node.id, &node.num_ops, &node.tensor_size, &node.gemm[0], &node.gemm[1],
-                          &node.gemm[2], &node.duration, &node.time})
+                          &node.gemm[2], &node.duration})
     *field = random() >> (random() % 64);
   node.is_cpu_op = random() % 2 == 0;
   node.has_duration = random() % 2 == 0;
   for (uint64_t n = random() % 30; n > 0; --n) node.name += static_cast<char>(random());
-  return node;
+  recorded.node = std::make_shared<const trace::Node>(node);
+  return recorded;
 }
 
 bool same(const RecordedNode& a, const RecordedNode& b) {
-  const auto fields = [](const RecordedNode& n) {
-    return std::tie(n.number, n.at, n.kind, n.id, n.is_cpu_op, n.location, n.num_ops, n.tensor_size,
-                    n.gemm[0], n.gemm[1], n.gemm[2], n.has_duration, n.duration, n.time, n.name);
+  if (std::tie(a.number, a.at, a.time) != std::tie(b.number, b.at, b.time)) return false;
+  if (a.node == nullptr || b.node == nullptr) return a.node == b.node;
+  const auto fields = [](const trace::Node& n) {
+    return std::tie(n.type, n.id, n.is_cpu_op, n.location, n.num_ops, n.tensor_size, n.gemm[0], n.gemm[1],
+                    n.gemm[2], n.has_duration, n.duration, n.name);
   };
-  return fields(a) == fields(b);
+  return fields(*a.node) == fields(*b.node);
 }
 
 bool same(const RecordedAccess& a, const RecordedAccess& b) {
@@ -148,7 +156,7 @@ class RecordingFile : public ::testing::Test {
       } else if (level == "access") {
         event.what = draw_access(random, at);
       } else if (level == "node") {
-        event.what = draw_node(random, at);
+        event.what = draw_node(random, at, event.into);
       } else {
         event.what = draw_flits(random, at);
       }
