@@ -110,7 +110,6 @@ void BankedHbm::restart() {
   channels_.clear();
   next_.clear();
   lagging_ = false;
-  asked_.clear();
   due_ = 0;
   stream_until_ = burst_until_ = 0;
   streaming_ = rows_open_ = stream_writes_ = false;
@@ -163,13 +162,6 @@ void BankedHbm::arrivals_until(Picoseconds now) {
     const Picoseconds at = arrivals_.next();
     ++instant_;
     while (arrivals_.next() == at) arrive(arrivals_.pop().payload, at);
-    // A request may set free those of the other direction, whose commands were possible before now.
-    if (lagging_ && mixed()) {
-      for (const uint32_t c : asked_) {
-        if (channels_[c].mixed()) serve_channel(c, at);
-      }
-    }
-    asked_.clear();
   }
 }
 
@@ -177,7 +169,6 @@ void BankedHbm::arrivals_until(Picoseconds now) {
 void BankedHbm::catch_up(uint32_t channel, Picoseconds now, bool late) {
   if (caught_up_[channel] == instant_) return;
   caught_up_[channel] = instant_;
-  asked_.push_back(channel);
   const Picoseconds until = late ? now : now - 1;
   if (next_[channel] <= until && now != 0) serve_channel(channel, until);
 }
@@ -233,7 +224,6 @@ void BankedHbm::arrive(Ticket ticket, Picoseconds now) {
     Streams& others = streams_[p.access.client];
     if (lagging_) {
       for (uint32_t c = 0; c < next_.size(); ++c) catch_up(c, now, p.late);
-      asked_.clear();
       lagging_ = false;
     }
     const bool short_jump = (streaming_ || streaming_clients_ != 0) && others.end != p.access.address &&
@@ -266,7 +256,6 @@ void BankedHbm::submit(Ticket ticket, uint64_t burst, bool write, Picoseconds no
   channels_[a.channel].submit(a.pseudo_channel, {a.row, a.bank, write, ticket}, now);
   next_[a.channel] = now;  // to be asked again
   ++submitted_;
-  if (write) ++writes_waiting_;
   if (lagging_) due_ = std::min(due_, now + answer_after());
 }
 
@@ -299,7 +288,6 @@ void BankedHbm::complete() {
     Pending& p = pending_[ticket];
     p.last = std::max(p.last, d.at);
     burst_until_ = std::max(burst_until_, d.at - (spec_.controller - spec_.controller / 2));
-    if (p.access.write) --writes_waiting_;
     if (p.access.length >= stream_bytes_) ++fed_issued_;
     if (--p.bursts == 0 && !p.to_come) answer(ticket, p.last);
   }

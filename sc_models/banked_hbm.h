@@ -75,13 +75,8 @@ class BankedHbm final : public MemoryTarget {
            !bytes_probe_;
   }
   Picoseconds answer_after() const { return open_writes_ == 0 ? read_answer_ : any_answer_; }
-  // Requests, too, need not be looked at when they come, as long as all go in one direction. A request of the
-  // other one may set free commands that were possible before it came.
-  bool may_collect() const {
-    return may_lag() && (open_writes_ == 0 || open_reads_ == 0) && streams_to_come_ == 0;
-  }
-  /// Bursts of both directions wait.
-  bool mixed() const { return writes_waiting_ != 0 && submitted_ - issued_ != writes_waiting_; }
+  // Requests, too, need not be looked at when they come: no command that one leads to goes before it.
+  bool may_collect() const { return may_lag() && streams_to_come_ == 0; }
   void arrivals_until(Picoseconds now);
   void catch_up(uint32_t channel, Picoseconds now, bool late);
   void begin_to_lag(Picoseconds now);
@@ -123,12 +118,10 @@ class BankedHbm final : public MemoryTarget {
   std::vector<DramChannel> channels_;  ///< none before the first small access
   std::vector<Picoseconds> next_;      ///< command, by channel; not later than that
   bool lagging_ = false;
-  std::vector<uint32_t> asked_;                 ///< channels that got requests at this instant
   std::vector<uint64_t> caught_up_;             ///< by channel: for which instant
   uint64_t instant_ = 0;                        ///< number of those at which requests came
   Picoseconds due_ = 0;                         ///< lagging channels have to catch up
   const Picoseconds read_answer_, any_answer_;  ///< from a command to its answer, at least
-  uint64_t writes_waiting_ = 0;                 ///< bursts
   uint64_t open_reads_ = 0, open_writes_ = 0;   ///< accesses that are announced and not over
   std::vector<Pending> pending_;                ///< by ticket
   fabric::TimedQueue<Ticket, uint64_t> arrivals_;

@@ -67,6 +67,7 @@ void DramChannel::submit(uint32_t number, const DramRequest& request, Picosecond
   Waiting w;
   if (now != seen_) {
     seen_ = now;
+    seen_clock_ = on_clock(now);
     clocked_ = on_clock(now + spec_.controller / 2);
   }
   w.arrival = clocked_;
@@ -128,10 +129,7 @@ void DramChannel::push(PseudoChannel& pc, const Waiting& request) {
   ++(write ? bank.write_misses : bank.read_misses);
   uint64_t& misses = write ? pc.write_misses : pc.read_misses;
   // Hits of the other direction in this bank need not wait any more.
-  if ((misses & bit) == 0 && ((write ? pc.read_hits : pc.write_hits) & bit) != 0) {
-    pc.column_known = false;
-    undecided(pc);
-  }
+  if ((misses & bit) == 0 && ((write ? pc.read_hits : pc.write_hits) & bit) != 0) set_free(pc);
   misses |= bit;
   if (bank.miss != kNone) return;
   bank.miss = position;
@@ -147,6 +145,14 @@ void DramChannel::choose_direction(PseudoChannel& pc) {
       pc.writes > 0 && (reads == 0 || policies_.grouping->writes_first(reads, pc.writes, pc.draining));
   if (draining == pc.draining) return;
   pc.draining = draining;
+  set_free(pc);
+}
+
+/// Column commands that had to wait may go now: not before what set them free was seen. What could go before
+/// has gone.
+void DramChannel::set_free(PseudoChannel& pc) {
+  pc.read_clock = std::max(pc.read_clock, seen_clock_);
+  pc.write_clock = std::max(pc.write_clock, seen_clock_);
   pc.column_known = false;
   undecided(pc);
 }

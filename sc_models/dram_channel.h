@@ -46,19 +46,12 @@ class DramChannel {
     Picoseconds at = 0;  ///< the last byte of read data is with the requester; a write is accepted by the row
   };
 
-  /// A request that comes at `now`. Times must not decrease from call to call, nor from advance() to
-  /// submit().
+  /// A request that comes at `now`, when all commands before it are issued. It may set others free, which do
+  /// not go before it either. Times must not decrease from call to call, nor from advance() to submit().
   void submit(uint32_t pseudo_channel, const DramRequest& request, Picoseconds now);
 
   /// When the next command is due (it may become earlier by submit()); kNever: nothing is waiting.
   Picoseconds next();
-
-  /// Requests of both directions wait in a window. Then a new one may set others free, at a time before it.
-  bool mixed() const {
-    bool both = false;
-    for (const PseudoChannel& pc : pseudo_channels_) both |= pc.writes != 0 && pc.writes != pc.queued;
-    return both;
-  }
 
   /// Issues every command due by `now`; appends what they complete, whose times may lie ahead.
   void advance(Picoseconds now, std::vector<Completion>& done);
@@ -193,6 +186,7 @@ class DramChannel {
   void push(PseudoChannel& pc, const Waiting& request);
   void admit(PseudoChannel& pc, Picoseconds now);
   void choose_direction(PseudoChannel& pc);
+  void set_free(PseudoChannel& pc);
   void scan(PseudoChannel& pc, uint32_t bank);
   uint64_t column_candidates(const PseudoChannel& pc, bool writes) const;
   void find_column(PseudoChannel& pc);
@@ -243,9 +237,10 @@ class DramChannel {
   const bool separate_;     ///< reads and writes
   const bool may_close_;    ///< rows, by auto-precharge
   Clocks clocks_{};
-  std::vector<uint8_t> group_of_;       ///< by bank
-  std::vector<uint64_t> banks_of_;      ///< a bit a bank, by group
-  Picoseconds seen_ = 0, clocked_ = 0;  ///< the last request's time, and the earliest of its commands
+  std::vector<uint8_t> group_of_;   ///< by bank
+  std::vector<uint64_t> banks_of_;  ///< a bit a bank, by group
+  /// The last request's time, the same on the clock, and the earliest of its commands.
+  Picoseconds seen_ = 0, seen_clock_ = 0, clocked_ = 0;
   std::vector<PseudoChannel> pseudo_channels_;
   PseudoChannel* earliest_ = nullptr;
   bool earliest_known_ = false;

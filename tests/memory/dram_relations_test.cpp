@@ -331,6 +331,30 @@ TEST(DramRelations, WhatComesLaterDoesNotChangeWhatHasEnded) {
   }
 }
 
+// A request that sets waiting commands free has to be there first. Refreshes that nobody saw are caught up
+// with, and what a refresh of its bank has held goes when that is known.
+TEST(DramRelations, NoCommandGoesBeforeTheRequestThatSetsItFree) {
+  for (uint32_t seed = 1; seed <= 60; ++seed) {
+    Case c = draw(seed);
+    c.spec.per_bank_refresh = false;
+    DramChannel channel(c.spec, c.window);
+    std::vector<DramChannel::Command> commands;
+    channel.record(&commands);
+    std::vector<DramChannel::Completion> done;
+    for (size_t i = 0; i < c.arrivals.size(); ++i) {
+      const Arrival& a = c.arrivals[i];
+      channel.advance(a.at, done);
+      const size_t before = commands.size();
+      channel.submit(a.pseudo_channel, a.request, a.at);
+      channel.advance(i + 1 < c.arrivals.size() ? c.arrivals[i + 1].at : a.at, done);
+      for (size_t k = before; k < commands.size(); ++k) {
+        if (commands[k].kind == Kind::refresh) continue;
+        ASSERT_GE(commands[k].at, a.at) << "seed " << seed << ", command " << k;
+      }
+    }
+  }
+}
+
 TEST(DramRelations, IdleTimeBeforeMovesEverythingBySoMuch) {
   for (uint32_t seed = 1; seed <= 60; ++seed) {
     const Case c = draw(seed);
