@@ -360,7 +360,10 @@ LibraryMachine sharp(const std::string& gpu, uint32_t nodes, uint32_t nics, doub
 LibraryPlan forced(LibraryMachine machine, const std::string& algorithm, uint64_t bytes,
                    LibraryOp op = LibraryOp::all_reduce) {
   machine.overrides = testing::TempDir() + "collnet_plan.csv";
-  std::ofstream(machine.overrides) << "allreduce,-1,-1," << algorithm << ",simple,-1,-1,-1\n";
+  std::ofstream out(machine.overrides);
+  for (const char* name : {"allreduce", "allgather", "reducescatter"})
+    out << name << ",-1,-1," << algorithm << ",simple,-1,-1,-1\n";
+  out.close();
   return plan(CommunicationLibrary(machine), bytes, op);
 }
 
@@ -383,12 +386,34 @@ TEST(LibraryCollNet, SwitchesOfTheNetworkReduceLargeCalls) {
   EXPECT_TRUE(p.algorithm == LibraryAlgorithm::collnet_chain ||
               p.algorithm == LibraryAlgorithm::collnet_direct)
       << to_string(p.algorithm);
-  // Other operations do not use it.
-  for (const LibraryOp op : {LibraryOp::all_gather, LibraryOp::reduce_scatter, LibraryOp::broadcast})
+  // Chains do not use it.
+  for (const LibraryOp op : {LibraryOp::broadcast, LibraryOp::reduce})
     EXPECT_EQ(plan(library, kGiB, op).algorithm, plan(without, kGiB, op).algorithm);
   // One node of it has no network.
   EXPECT_EQ(plan(library, kGiB, LibraryOp::all_reduce, {8}).time_us(kPlain),
             plan(without, kGiB, LibraryOp::all_reduce, {8}).time_us(kPlain));
+}
+
+TEST(LibraryCollNet, NvlsOverNodesGathersAndScatters) {
+  const CommunicationLibrary library(sharp("H100", 8, 8, 50));
+  const CommunicationLibrary without(nodes_of_8("H100", 8, 8, 50));
+  for (const LibraryOp op : {LibraryOp::all_gather, LibraryOp::reduce_scatter}) {
+    // A ring has 63 hops: more latency, and more bandwidth.
+    const LibraryPlan p = plan(library, 4 * kMiB, op);
+    ASSERT_EQ(p.algorithm, LibraryAlgorithm::nvls);
+    EXPECT_DOUBLE_EQ(p.latency_us, 25 + 18);
+    EXPECT_EQ(plan(without, 4 * kMiB, op).algorithm, LibraryAlgorithm::ring);
+    EXPECT_LT(p.time_us(kPlain), plan(without, 4 * kMiB, op).time_us(kPlain));
+    EXPECT_EQ(plan(library, 16 * kGiB, op).algorithm, LibraryAlgorithm::ring);
+    // In a node all data come by a GPU's links once; 40 GB/s a head.
+    EXPECT_DOUBLE_EQ(p.bandwidth, 8 * 40 * 0.85 * 7 / 8);
+  }
+  // Slow NICs carry all of a reduce-scatter, and of an all-gather what the node does not have: half of it.
+  const auto slow = [](LibraryOp op) {
+    return forced(sharp("H100", 2, 4, 12.5), "nvls", kGiB, op).bandwidth;
+  };
+  EXPECT_DOUBLE_EQ(slow(LibraryOp::reduce_scatter), 4 * 12);
+  EXPECT_DOUBLE_EQ(slow(LibraryOp::all_gather), 2 * 4 * 12);
 }
 
 TEST(LibraryCollNet, DirectBySum) {

@@ -165,6 +165,26 @@ TEST(ProgramMachines, SwitchesOfTheNetworkThatReduceTakeTheClosedForms) {
     }
 }
 
+TEST(ProgramMachines, SwitchesOfTheNetworkGatherAndScatter) {
+  for (const CollectiveOp op : {CollectiveOp::all_gather, CollectiveOp::reduce_scatter}) {
+    std::vector<Call> calls;
+    for (const uint64_t bytes : {uint64_t{1}, uint64_t{4004}, kMiB, 100 * kMiB + 4, 1024 * kMiB})
+      calls.push_back({op, bytes});
+    for (const char* name : {"dgx_h100_2node", "dgx_b200_2node"}) {
+      SCOPED_TRACE(fmt::format("{} {}", name, to_string(op)));
+      EXPECT_SILENT(
+          isolated([&] { return compare(machine(name, "message", reducing("nvls")), calls, 0.02); }));
+    }
+    const std::string run = "\nrun: {data: functional}\n";
+    const std::vector<Call> small = {{op, 4}, {op, 60}, {op, 4004}, {op, 400004}};
+    for (const char* fidelity : {"message", "packet"}) {
+      SCOPED_TRACE(fmt::format("{} {}", to_string(op), fidelity));
+      EXPECT_SILENT(isolated(
+          [&] { return compare(machine("dgx_h100_2node", fidelity, reducing("nvls"), run), small, 1e9); }));
+    }
+  }
+}
+
 TEST(ProgramMachines, SwitchesOfTheNetworkReduceData) {
   const std::string run = "\nrun: {data: functional}\n";
   std::vector<Call> calls;

@@ -103,6 +103,39 @@ TEST(Programs, CarryTheirData) {
   EXPECT_GT(elements, 1000000u);
 }
 
+/// Parts of their own for all ranks, which the network's switches reduce or send to the other nodes.
+TEST(Programs, NvlsOverNodesGathersAndScattersParts) {
+  uint32_t runs = 0;
+  for (uint64_t i = 0; i < 120; ++i) {
+    Random random(15, "parts", i);
+    ProgramCase of;
+    of.machine = one_node(random.pick({"H100", "H200", "B200"}), "");
+    of.machine.gpus_per_node = random.small(3, 8);
+    of.machine.nodes = random.small(2, 5);
+    of.machine.nics_per_node = random.small(1, of.machine.gpus_per_node);
+    of.machine.nic_bandwidth = random.pick({12.5, 25.0, 50.0});
+    of.machine.collnet = true;
+    of.op = random.pick({CollectiveOp::all_gather, CollectiveOp::reduce_scatter});
+    of.algorithm = "nvls";
+    of.protocol = "simple";
+    const bool data = i % 2 == 0;
+    of.bytes = data ? 4 * random.between(1, 5000) : random.between(1, 1 << 28);
+    of.small_chunks = data;
+    Random noise(16, "links", i);
+    const LinkTime late = [&](const Message&) { return noise.below(30000000); };
+    ProgramOutcome out;
+    if (!tried(of, data ? late : kAtOnce, data, out)) continue;
+    ++runs;
+    EXPECT_EQ(out.wrong, "") << of.text();
+    if (data) {
+      EXPECT_GT(out.elements, 0u) << of.text();
+    } else {
+      EXPECT_NEAR(static_cast<double>(out.time) * 1e-6 / out.work_us, 1, 0.005) << of.text();
+    }
+  }
+  EXPECT_GT(runs, 100u);
+}
+
 TEST(Programs, SlowerLinksAndLateMembersNeverHelp) {
   for (uint64_t i = 0; i < 60; ++i) {
     Random random(14, "slower", i);

@@ -87,9 +87,10 @@ double nvls_bus(const Context& c, LibraryOp op, LibraryAlgorithm algorithm) {
   return heads * channel;
 }
 
-/// What NVLS over nodes reaches where the network's switches reduce: all data cross a NIC once in each
-/// direction, which the tuner does not reckon with, and in a node they take what they take in one node alone.
-double nvls_between(const Context& c) {
+/// What NVLS over nodes reaches where the network's switches reduce, which the tuner does not reckon with: in
+/// a node data take what they take in one node alone, and the NICs of the heads carry all of them once in
+/// each direction. Of an all-gather a node has one part already.
+double nvls_between(const Context& c, LibraryOp op) {
   const double heads = c.graphs.nvls.channels;
   double speed = c.graphs.nvls.speed;
   for (const double s : c.generation.node_speeds)
@@ -97,9 +98,13 @@ double nvls_between(const Context& c) {
       speed = std::min(speed, s);
       break;
     }
-  const double bus = heads * speed * c.generation.nvls_efficiency * (heads - 1) / heads * 2;
-  return std::min(bus * c.shape.ranks / ring_steps(LibraryOp::all_reduce, c.shape.ranks),
-                  heads * c.graphs.nvls.inter_speed);
+  const double links = heads * speed * c.generation.nvls_efficiency * (heads - 1) / heads;
+  double nics = heads * c.graphs.nvls.inter_speed;
+  if (op != LibraryOp::all_reduce) {
+    if (op == LibraryOp::all_gather) nics *= c.shape.nodes / (c.shape.nodes - 1.0);
+    return std::min(links, nics);
+  }
+  return std::min(2 * links * c.shape.ranks / ring_steps(op, c.shape.ranks), nics);
 }
 
 /// Not every GPU has a NIC of its own: the heads' links carry more.
@@ -176,11 +181,8 @@ std::string lacks(const Context& c, LibraryOp op, LibraryAlgorithm algorithm, Pr
       const bool tree = algorithm == LibraryAlgorithm::nvls_tree;
       if (tree && c.shape.nodes < 2) return "an NVLS tree needs several nodes";
       if (tree && !reduces_all) return "NVLS trees are for all_reduce";
-      if (!tree && c.shape.nodes > 1) {
-        if (!c.machine.collnet)
-          return "NVLS over several nodes needs switches of the network that reduce (`collectives.collnet`)";
-        if (!reduces_all) return "NVLS over several nodes is planned for all_reduce";
-      }
+      if (!tree && c.shape.nodes > 1 && !c.machine.collnet)
+        return "NVLS over several nodes needs switches of the network that reduce (`collectives.collnet`)";
       return tree || reduces_all || parts ? "" : "NVLS is for all_reduce, all_gather and reduce_scatter";
     }
     case LibraryAlgorithm::pat:
@@ -223,7 +225,7 @@ Estimate estimate(const Context& c, LibraryOp op, LibraryAlgorithm algorithm, Pr
           algorithm == LibraryAlgorithm::nvls ? l + (c.shape.nodes > 1 ? far : 0) : l + 2 * depth * far;
       e.reached = nvls_bus(c, op, algorithm) * ranks / ring_steps(op, c.shape.ranks);
       e.bandwidth = ratio > 0 ? nvls_bus(c, op, algorithm) * ratio : e.reached;
-      if (algorithm == LibraryAlgorithm::nvls && c.shape.nodes > 1) e.reached = nvls_between(c);
+      if (algorithm == LibraryAlgorithm::nvls && c.shape.nodes > 1) e.reached = nvls_between(c, op);
       // Two nodes exchange all data once; inner nodes of larger trees send them twice.
       if (algorithm == LibraryAlgorithm::nvls_tree)
         e.reached = std::min(e.reached, c.network_bandwidth() / (c.shape.nodes == 2 ? 1 : 2));

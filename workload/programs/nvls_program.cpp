@@ -10,7 +10,9 @@
 //                switches do (SHARP)
 //   multicast    the head sends the part to the switch, which sends it to all others
 //
-// Reduce-scatter is the first half, all-gather the second. The closed form is F + (S / loop) t with
+// Reduce-scatter is the first half, all-gather the second; every rank has a part of its own, and is its head.
+// Over nodes the network's switches reduce a part for its rank, or send it to the heads at the same place of
+// the other nodes, which multicast it there. The closed form is F + (S / loop) t with
 // F = latency + fill t: GPUs contribute a loop each t, and F is shared out evenly among the legs of a part's
 // way. Links carry a loop once up and once down, and its parts once more, as multimem operations do. All
 // channels of a GPU are one lane.
@@ -33,6 +35,7 @@ class NvlsMaker {
         orders_(making.machine, making.team),
         nodes_(orders_.nodes()),
         heads_(static_cast<uint32_t>(nodes_.front().size())),
+        owners_(op_ == LibraryOp::all_reduce ? 1 : static_cast<uint32_t>(nodes_.size())),
         reduced_between_(making.plan.algorithm == LibraryAlgorithm::nvls && nodes_.size() > 1) {
     for (uint32_t channel : {0u, 1u}) find_tree(channel);
     if (reduced_between_) depth_ = 1;
@@ -40,7 +43,9 @@ class NvlsMaker {
 
   void make() {
     const Buffers& buffers = m_.out.buffers();
-    const LoopPieces pieces(m_, 2.0 * heads_ * (heads_ + 1) * static_cast<double>(nodes_.size()), heads_);
+    const auto nodes = static_cast<double>(nodes_.size());
+    const double sends = owners_ == 1 ? 2.0 * (heads_ + 1) * nodes : nodes * ((heads_ + 2) * nodes + 1);
+    const LoopPieces pieces(m_, heads_ * sends, heads_);
     leg_ = pieces.first_loop() / ((reduces() ? 2 : 0) + (spreads() ? 2 : 0) + 2 * depth_);
     window_ = pieces.window();
     for (const std::vector<uint32_t>& node : nodes_)
@@ -54,7 +59,7 @@ class NvlsMaker {
     for (uint32_t k = 0; k < pieces.count(); ++k) {
       cost_ = pieces.cost(k);
       carried_ = pieces.carried(k);
-      uint64_t size = pieces.bytes() / (op_ == LibraryOp::all_reduce ? 1 : heads_);
+      uint64_t size = pieces.bytes() / (op_ == LibraryOp::all_reduce ? 1 : m_.members());
       size = std::max<uint64_t>(1, size / buffers.unit) * buffers.unit;
       make_loop(k, done, pieces.last(k) ? kNone64 : size);
       done += size;
@@ -67,6 +72,10 @@ class NvlsMaker {
     uint32_t contribute = 0;
     uint32_t up[2] = {0, 0};  ///< by tree: what a leaf of one sends does not wait for the other
     uint32_t share = 0;
+  };
+
+  struct Prices {
+    uint32_t contribute = 0, result = 0, hop = 0, share = 0;
   };
 
   bool reduces() const { return op_ != LibraryOp::all_gather; }
@@ -89,8 +98,8 @@ class NvlsMaker {
     parents_.push_back(std::move(parent));
   }
 
-  /// What head `h` of the node has of the piece.
-  Stretch part(uint32_t h, uint64_t done, uint64_t size) const {
+  /// What head `h` of a node has of the piece: of all of it, or of the shard of its rank at node `owner`.
+  Stretch part(uint32_t owner, uint32_t h, uint64_t done, uint64_t size) const {
     const Buffers& buffers = m_.out.buffers();
     if (op_ == LibraryOp::all_reduce) {
       const uint64_t begin = std::min(done, buffers.shards.back());
@@ -98,76 +107,98 @@ class NvlsMaker {
       const collectives::Split split = even_split(bytes, heads_, buffers.unit);
       return {begin + split.offset(h), split.size(h)};
     }
-    const uint32_t position = m_.team.positions[nodes_.front()[h]];
+    const uint32_t position = m_.team.positions[nodes_[owner][h]];
     const uint64_t shard = buffers.shards[position + 1] - buffers.shards[position];
     const uint64_t begin = std::min(done, shard);
     return {buffers.shards[position] + begin, std::min(size, shard - begin)};
   }
 
   void make_loop(uint32_t k, uint64_t done, uint64_t size) {
-    const double busy = std::min(cost_, leg_);
-    const double each = cost_ / heads_;
-    const uint32_t contribute = m_.out.price(each, each + leg_, carried_ / heads_);
-    const uint32_t result = m_.out.price(0, leg_, carried_);
-    const uint32_t hop = m_.out.price(busy, leg_, carried_);
+    const double busy = std::min(cost_ / owners_, leg_);
+    const double parts = 1.0 * heads_ * owners_;
+    const double each = cost_ / parts;
+    Prices p;
+    p.contribute = m_.out.price(each, each + leg_, carried_ / parts);
+    p.result = m_.out.price(0, leg_, carried_ / owners_);
+    p.hop = m_.out.price(busy, leg_, carried_ / owners_);
     // An all-gather has nothing before its multicast that takes the time of the loop's bytes.
-    const uint32_t share = reduces() ? hop : m_.out.price(cost_, cost_ + leg_, carried_);
-    std::vector<std::vector<uint32_t>> contributions(nodes_.size() * heads_);
-    if (reduces()) {
-      for (size_t node = 0; node < nodes_.size(); ++node)
-        for (const uint32_t member : nodes_[node])
+    p.share = reduces() ? p.hop : m_.out.price(cost_ / owners_, cost_ / owners_ + leg_, carried_ / owners_);
+    if (reduces()) results_.emplace_back(m_.members());
+    std::vector<std::vector<std::vector<uint32_t>>> contributions(owners_ * heads_);  // by part and node
+    for (size_t node = 0; node < nodes_.size() && reduces(); ++node)
+      for (const uint32_t member : nodes_[node])
+        for (uint32_t owner = 0; owner < owners_; ++owner)
           for (uint32_t h = 0; h < heads_; ++h) {
             const uint32_t number = m_.send(lanes_[member].contribute, member, switches_[node],
-                                            part(h, done, size), contribute, true);
-            contributions[node * heads_ + h].push_back(number);
+                                            part(owner, h, done, size), p.contribute, true);
+            auto& of = contributions[owner * heads_ + h];
+            of.resize(nodes_.size());
+            of[node].push_back(number);
             if (k >= window_) m_.out.after_arrival(results_[k - window_][member], number);
           }
-      results_.emplace_back(m_.members());
-    }
-    for (uint32_t h = 0; h < heads_; ++h)
-      make_part(k, h, part(h, done, size), contributions, result, hop, share);
+    for (uint32_t owner = 0; owner < owners_; ++owner)
+      for (uint32_t h = 0; h < heads_; ++h)
+        make_part(k, owner, h, part(owner, h, done, size), contributions[owner * heads_ + h], p);
   }
 
-  void make_part(uint32_t k, uint32_t h, const Stretch& part,
-                 const std::vector<std::vector<uint32_t>>& contributions, uint32_t result, uint32_t hop,
-                 uint32_t share) {
+  void make_part(uint32_t k, uint32_t owner, uint32_t h, const Stretch& part,
+                 const std::vector<std::vector<uint32_t>>& contributions, const Prices& p) {
     std::vector<std::vector<uint32_t>> before(nodes_.size());  // what the head of a node waits for
-    if (reduces()) {
-      for (size_t node = 0; node < nodes_.size(); ++node) {
-        const uint32_t head = nodes_[node][h];
-        const uint32_t number = m_.send(m_.out.lane(), switches_[node], head, part, result, false);
-        for (const uint32_t c : contributions[node * heads_ + h]) m_.out.after_arrival(c, number);
-        before[node].push_back(number);
-        results_[k][head] = number;
-      }
+    for (size_t node = 0; node < nodes_.size() && reduces(); ++node) {
+      const uint32_t head = nodes_[node][h];
+      const uint32_t number = m_.send(m_.out.lane(), switches_[node], head, part, p.result, false);
+      for (const uint32_t c : contributions[node]) m_.out.after_arrival(c, number);
+      before[node].push_back(number);
+      results_[k][head] = number;
     }
-    if (reduced_between_)
-      cross_switch(h, part, hop, result, before);
+    if (reduced_between_ && op_ != LibraryOp::all_reduce)
+      cross_for(owner, h, part, p, before);
+    else if (reduced_between_)
+      cross_switch(h, part, p, before);
     else if (nodes_.size() > 1)
-      cross((k + h) % 2, h, part, hop, before);
+      cross((k + h) % 2, h, part, p.hop, before);
     if (!spreads()) return;
     for (size_t node = 0; node < nodes_.size(); ++node) {
       const uint32_t head = nodes_[node][h];
-      const uint32_t up = m_.send(lanes_[head].share, head, switches_[node], part, share, false);
+      const uint32_t up = m_.send(lanes_[head].share, head, switches_[node], part, p.share, false);
       for (const uint32_t b : before[node]) m_.out.after_arrival(b, up);
       for (const uint32_t member : nodes_[node]) {
         if (member == head) continue;
-        m_.out.after_arrival(up, m_.send(m_.out.lane(), switches_[node], member, part, result, false));
+        m_.out.after_arrival(up, m_.send(m_.out.lane(), switches_[node], member, part, p.result, false));
       }
+    }
+  }
+
+  /// The switch that joins the heads of the part reduces it for the rank that owns it, or sends that rank's
+  /// to the others.
+  void cross_for(uint32_t owner, uint32_t h, const Stretch& part, const Prices& p,
+                 std::vector<std::vector<uint32_t>>& before) {
+    std::vector<uint32_t> ups;
+    for (size_t node = 0; node < nodes_.size(); ++node) {
+      if (!reduces() && node != owner) continue;
+      const uint32_t head = nodes_[node][h];
+      ups.push_back(m_.send(lanes_[head].up[0], head, rails_[h], part, p.hop, reduces()));
+      for (const uint32_t b : before[node]) m_.out.after_arrival(b, ups.back());
+    }
+    for (size_t node = 0; node < nodes_.size(); ++node) {
+      if (reduces() != (node == owner)) continue;
+      const uint32_t down = m_.send(m_.out.lane(), rails_[h], nodes_[node][h], part, p.result, false);
+      for (const uint32_t u : ups) m_.out.after_arrival(u, down);
+      before[node] = {down};
     }
   }
 
   /// The switch that joins the heads of the part does.
-  void cross_switch(uint32_t h, const Stretch& part, uint32_t hop, uint32_t result,
+  void cross_switch(uint32_t h, const Stretch& part, const Prices& p,
                     std::vector<std::vector<uint32_t>>& before) {
     std::vector<uint32_t> ups;
     for (size_t node = 0; node < nodes_.size(); ++node) {
       const uint32_t head = nodes_[node][h];
-      ups.push_back(m_.send(lanes_[head].up[0], head, rails_[h], part, hop, true));
+      ups.push_back(m_.send(lanes_[head].up[0], head, rails_[h], part, p.hop, true));
       for (const uint32_t b : before[node]) m_.out.after_arrival(b, ups.back());
     }
     for (size_t node = 0; node < nodes_.size(); ++node) {
-      const uint32_t down = m_.send(m_.out.lane(), rails_[h], nodes_[node][h], part, result, false);
+      const uint32_t down = m_.send(m_.out.lane(), rails_[h], nodes_[node][h], part, p.result, false);
       for (const uint32_t u : ups) m_.out.after_arrival(u, down);
       before[node] = {down};
     }
@@ -206,6 +237,7 @@ class NvlsMaker {
   ChannelOrders orders_;
   const std::vector<std::vector<uint32_t>>& nodes_;
   uint32_t heads_;
+  uint32_t owners_;       ///< nodes whose ranks have parts of their own; all_reduce: 1
   bool reduced_between_;  ///< by switches of the network
   uint32_t depth_ = 0;
   std::vector<std::vector<uint32_t>> parents_;  ///< by node, of the two trees
