@@ -31,27 +31,20 @@ uint32_t links_of(const Context& c) {
   return c.machine.links_per_gpu != 0 ? c.machine.links_per_gpu : c.gpu.links;
 }
 
-/// NICs of a node that the communicator's ranks there use.
-uint32_t nics_of(const Context& c) {
-  const uint32_t all = c.machine.nics_per_node != 0 ? c.machine.nics_per_node : c.machine.gpus_per_node;
-  const uint64_t share = static_cast<uint64_t>(all) * c.shape.least_local / c.machine.gpus_per_node;
-  return static_cast<uint32_t>(std::max<uint64_t>(1, share));
-}
-
 /// Channels of that speed which the links inside a node carry.
 uint32_t inside(const Context& c, double speed) {
   if (c.shape.local < 2) return kMostSearched;
   if (c.machine.links == NodeLinks::cube_mesh && speed > link_of(c)) return 0;
   double bandwidth = c.node_bandwidth();
   // Each channel leaves its node by another GPU, which then has no successor there.
-  if (c.shape.nodes > 1 && nics_of(c) >= c.shape.local)
+  if (c.shape.nodes > 1 && c.nics() >= c.shape.local)
     bandwidth = bandwidth * c.shape.local / (c.shape.local - 1);
   return whole(bandwidth / speed);
 }
 
 uint32_t between(const Context& c, double speed) {
   if (c.shape.nodes < 2) return kMostSearched;
-  return nics_of(c) * whole(c.machine.nic_bandwidth / speed);
+  return c.nics() * whole(c.machine.nic_bandwidth / speed);
 }
 
 const std::vector<double>& speeds(const Context& c) {
@@ -119,7 +112,7 @@ SearchGraph find_nvls(const Context& c) {
 SearchGraph find_collnet(const Context& c) {
   if (!c.machine.collnet || c.shape.nodes < 2 || c.shape.local != c.shape.least_local) return {};
   SearchGraph graph;
-  graph.channels = std::min({nics_of(c), c.shape.local, kMostSearched});
+  graph.channels = std::min({c.nics(), c.shape.local, kMostSearched});
   for (const double speed : speeds(c)) {
     graph.speed = graph.inter_speed = speed;
     if (inside(c, speed) >= graph.channels && between(c, speed) >= graph.channels) break;
@@ -163,7 +156,7 @@ void search_rccl(Context& c) {
     double inner = c.shape.local > 1 ? c.node_bandwidth() : 0;
     if (c.shape.nodes > 1) {
       const double outer = c.network_bandwidth();
-      if (c.shape.local > 1 && nics_of(c) >= c.shape.local) inner = inner * c.shape.local / peers;
+      if (c.shape.local > 1 && c.nics() >= c.shape.local) inner = inner * c.shape.local / peers;
       inner = c.shape.local > 1 ? std::min(inner, outer) : outer;
     }
     graphs.ring = {channels, inner / channels, inner / channels};
@@ -221,8 +214,14 @@ double Context::node_bandwidth() const {
   }
 }
 
+uint32_t Context::nics() const {
+  const uint32_t all = machine.nics_per_node != 0 ? machine.nics_per_node : machine.gpus_per_node;
+  const uint64_t share = static_cast<uint64_t>(all) * shape.least_local / machine.gpus_per_node;
+  return static_cast<uint32_t>(std::max<uint64_t>(1, share));
+}
+
 double Context::network_bandwidth() const {
-  return nics_of(*this) * machine.nic_bandwidth;
+  return nics() * machine.nic_bandwidth;
 }
 
 void search(Context& context) {

@@ -46,6 +46,8 @@ struct Context {
   double link_bandwidth() const;
   /// GB/s that all links of a GPU to others of its node carry in a direction.
   double node_bandwidth() const;
+  /// NICs of a node that the communicator's ranks there use.
+  uint32_t nics() const;
   /// GB/s of all NICs that the communicator's ranks of a node use.
   double network_bandwidth() const;
 };

@@ -188,10 +188,10 @@ void lay_out_ring(const Context& c, LibraryPlan& plan, uint32_t channels) {
   plan.bandwidth = link_bandwidth(c.graphs.ring, plan.protocol, rules);
   plan.channel_bandwidth =
       std::min(c.generation.channel_rate[index(plan.protocol)], plan.bandwidth / plan.channels);
-  // A channel crosses by one NIC, and all channels share the NICs.
+  // A channel crosses by one NIC. The one with the most channels decides: of six on five NICs two share one.
   if (c.shape.nodes > 1) {
-    const double share =
-        std::min(c.machine.nic_bandwidth, c.network_bandwidth() / plan.channels) / plan.wire_factor;
+    const uint32_t most = (plan.channels + c.nics() - 1) / c.nics();
+    const double share = c.machine.nic_bandwidth / most / plan.wire_factor;
     if (share < plan.channel_bandwidth) plan.crossing_bandwidth = share;
   }
   const bool sliced = plan.protocol == Protocol::simple && !chains(plan.op);
