@@ -99,7 +99,7 @@ void BankedHbm::begin(Ticket ticket, const Access& access, Picoseconds at) {
   if (ticket >= pending_.size()) pending_.resize(ticket + 1);
   const Picoseconds now = sc_core::sc_time_stamp().value();
   pending_[ticket] = {access, 0, false, at == now, 0};
-  ++(access.write ? open_writes_ : open_reads_);
+  if (access.write) ++open_writes_;
   arrivals_.push(at - origin_, arrived_++, ticket);
   if (access.length >= stream_bytes_) ++streams_to_come_;
   wake_at(may_collect() ? at + answer_after() : std::max(now, arrivals_.next() + origin_));

@@ -48,7 +48,7 @@ class BankedHbm final : public MemoryTarget {
   void begin(Ticket ticket, const Access& access, Picoseconds at) override;
   void work(Picoseconds time) override;
   void answer(Ticket ticket, Picoseconds at) {
-    --(pending_[ticket].access.write ? open_writes_ : open_reads_);
+    if (pending_[ticket].access.write) --open_writes_;
     if (causes_ != nullptr) tell_causes(ticket, at + origin_);
     finish(ticket, at + origin_);
   }
@@ -122,7 +122,7 @@ class BankedHbm final : public MemoryTarget {
   uint64_t instant_ = 0;                        ///< number of those at which requests came
   Picoseconds due_ = 0;                         ///< lagging channels have to catch up
   const Picoseconds read_answer_, any_answer_;  ///< from a command to its answer, at least
-  uint64_t open_reads_ = 0, open_writes_ = 0;   ///< accesses that are announced and not over
+  uint64_t open_writes_ = 0;                    ///< accesses that are announced and not over
   std::vector<Pending> pending_;                ///< by ticket
   fabric::TimedQueue<Ticket, uint64_t> arrivals_;
   uint64_t arrived_ = 0;
