@@ -166,22 +166,47 @@ TEST(ProgramMachines, SwitchesOfTheNetworkThatReduceTakeTheClosedForms) {
 }
 
 TEST(ProgramMachines, SwitchesOfTheNetworkGatherAndScatter) {
+  const std::string path = testing::TempDir() + "nvls_of_parts.csv";
+  std::ofstream(path) << "allgather,-1,-1,nvls,simple,-1,-1,-1\nreducescatter,-1,-1,nvls,simple,-1,-1,-1\n";
+  const std::string nvls = "collnet: true, overrides: " + path;
   for (const CollectiveOp op : {CollectiveOp::all_gather, CollectiveOp::reduce_scatter}) {
     std::vector<Call> calls;
     for (const uint64_t bytes : {uint64_t{1}, uint64_t{4004}, kMiB, 100 * kMiB + 4, 1024 * kMiB})
       calls.push_back({op, bytes});
     for (const char* name : {"dgx_h100_2node", "dgx_b200_2node"}) {
       SCOPED_TRACE(fmt::format("{} {}", name, to_string(op)));
-      EXPECT_SILENT(
-          isolated([&] { return compare(machine(name, "message", reducing("nvls")), calls, 0.02); }));
+      EXPECT_SILENT(isolated([&] {
+        const Config config = machine(name, "message", nvls);
+        test::SoloCollectiveJob job("first", config);
+        job.start(op, kMiB);
+        if (!test::run_to_the_end(job)) return job.stalled_ranks();
+        return std::string(job.last().algorithm == "nvls" ? "" : "it runs another algorithm");
+      }));
+      EXPECT_SILENT(isolated([&] { return compare(machine(name, "message", nvls), calls, 0.02); }));
     }
     const std::string run = "\nrun: {data: functional}\n";
     const std::vector<Call> small = {{op, 4}, {op, 60}, {op, 4004}, {op, 400004}};
     for (const char* fidelity : {"message", "packet"}) {
       SCOPED_TRACE(fmt::format("{} {}", to_string(op), fidelity));
-      EXPECT_SILENT(isolated(
-          [&] { return compare(machine("dgx_h100_2node", fidelity, reducing("nvls"), run), small, 1e9); }));
+      EXPECT_SILENT(
+          isolated([&] { return compare(machine("dgx_h100_2node", fidelity, nvls, run), small, 1e9); }));
     }
+  }
+}
+
+// An odd number of nodes: a ring comes back on another rail, over one more link of a node.
+TEST(ProgramMachines, RingsOfFullyConnectedNodesThatChangeRailsTakeTheClosedForm) {
+  for (const uint32_t gpus : {2, 3, 7}) {
+    std::string text = test::machine_text("mi300x_2node", "message");
+    test::replace_all(text, "FullyConnected(8)_Switch(2)", fmt::format("FullyConnected({})_Switch(3)", gpus));
+    test::replace_all(text, "nics_per_node: 8", fmt::format("nics_per_node: {}", gpus));
+    test::replace_all(text, "gpus_per_node: 8", fmt::format("gpus_per_node: {}", gpus));
+    SCOPED_TRACE(fmt::format("{} GPUs a node", gpus));
+    std::vector<Call> calls;
+    for (const CollectiveOp op :
+         {CollectiveOp::all_reduce, CollectiveOp::all_gather, CollectiveOp::broadcast})
+      for (const uint64_t bytes : {kMiB + 1, 256 * kMiB + 3}) calls.push_back({op, bytes});
+    EXPECT_SILENT(isolated([&] { return compare(parse_config(text, "odd.yaml"), calls, 0.02); }));
   }
 }
 

@@ -36,6 +36,13 @@ double link_bandwidth(const SearchGraph& graph, Protocol protocol, const Rules& 
   return graph.bandwidth() / (protocol == Protocol::ll ? wire : 1);
 }
 
+/// After an odd number of nodes a ring comes back on another rail than it began on. One node has as many hops
+/// of it as GPUs then, not one fewer, and between fully connected GPUs each hop is on a link of its own.
+bool changes_rails(const Context& c) {
+  return c.machine.links == NodeLinks::fully_connected && c.shape.local > 1 && c.shape.nodes > 1 &&
+         c.shape.nodes % 2 == 1 && c.nics() >= c.shape.local;
+}
+
 double threads_of(const Context& c, Protocol protocol) {
   const Rules& rules = c.tables.rules;
   if (protocol == Protocol::simple && c.graphs.ring.bandwidth() <= rules.few_threads_bandwidth)
@@ -186,6 +193,7 @@ void lay_out_ring(const Context& c, LibraryPlan& plan, uint32_t channels) {
   share_out(plan, channels != 0 ? std::min(channels, c.graphs.channels) : channels_by_size(c, plan));
   plan.wire_factor = rules.wire[index(plan.protocol)];
   plan.bandwidth = link_bandwidth(c.graphs.ring, plan.protocol, rules);
+  if (changes_rails(c)) plan.bandwidth = std::min(plan.bandwidth, c.node_bandwidth() / plan.wire_factor);
   plan.channel_bandwidth =
       std::min(c.generation.channel_rate[index(plan.protocol)], plan.bandwidth / plan.channels);
   // A channel crosses by one NIC. The one with the most channels decides: of six on five NICs two share one.
