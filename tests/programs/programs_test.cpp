@@ -106,12 +106,12 @@ TEST(Programs, CarryTheirData) {
 /// Parts of their own for all ranks, which the network's switches reduce or send to the other nodes.
 TEST(Programs, NvlsOverNodesGathersAndScattersParts) {
   uint32_t runs = 0;
-  for (uint64_t i = 0; i < 120; ++i) {
+  for (uint64_t i = 0; i < 60; ++i) {
     Random random(15, "parts", i);
     ProgramCase of;
     of.machine = one_node(random.pick({"H100", "H200", "B200"}), "");
-    of.machine.gpus_per_node = random.small(3, 8);
-    of.machine.nodes = random.small(2, 5);
+    of.machine.gpus_per_node = random.small(3, 6);
+    of.machine.nodes = random.small(2, 3);
     of.machine.nics_per_node = random.small(1, of.machine.gpus_per_node);
     of.machine.nic_bandwidth = random.pick({12.5, 25.0, 50.0});
     of.machine.collnet = true;
@@ -119,7 +119,7 @@ TEST(Programs, NvlsOverNodesGathersAndScattersParts) {
     of.algorithm = "nvls";
     of.protocol = "simple";
     const bool data = i % 2 == 0;
-    of.bytes = data ? 4 * random.between(1, 5000) : random.between(1, 1 << 28);
+    of.bytes = data ? 4 * random.between(1, 1000) : random.between(1, 1 << 24);
     of.small_chunks = data;
     Random noise(16, "links", i);
     const LinkTime late = [&](const Message&) { return noise.below(30000000); };
@@ -133,7 +133,7 @@ TEST(Programs, NvlsOverNodesGathersAndScattersParts) {
       EXPECT_NEAR(static_cast<double>(out.time) * 1e-6 / out.work_us, 1, 0.005) << of.text();
     }
   }
-  EXPECT_GT(runs, 100u);
+  EXPECT_GT(runs, 50u);
 }
 
 TEST(Programs, SlowerLinksAndLateMembersNeverHelp) {
