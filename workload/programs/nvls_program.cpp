@@ -151,10 +151,8 @@ class NvlsMaker {
       before[node].push_back(number);
       results_[k][head] = number;
     }
-    if (reduced_between_ && op_ != LibraryOp::all_reduce)
-      cross_for(owner, h, part, p, before);
-    else if (reduced_between_)
-      cross_switch(h, part, p, before);
+    if (reduced_between_)
+      cross_switch(owner, h, part, p, before);
     else if (nodes_.size() > 1)
       cross((k + h) % 2, h, part, p.hop, before);
     if (!spreads()) return;
@@ -169,10 +167,10 @@ class NvlsMaker {
     }
   }
 
-  /// The switch that joins the heads of the part reduces it for the rank that owns it, or sends that rank's
-  /// to the others.
-  void cross_for(uint32_t owner, uint32_t h, const Stretch& part, const Prices& p,
-                 std::vector<std::vector<uint32_t>>& before) {
+  /// The switch that joins the heads of the part reduces what they send. All get the sum, or the rank that
+  /// owns the part; or that rank's is sent to the others.
+  void cross_switch(uint32_t owner, uint32_t h, const Stretch& part, const Prices& p,
+                    std::vector<std::vector<uint32_t>>& before) {
     std::vector<uint32_t> ups;
     for (size_t node = 0; node < nodes_.size(); ++node) {
       if (!reduces() && node != owner) continue;
@@ -181,23 +179,7 @@ class NvlsMaker {
       for (const uint32_t b : before[node]) m_.out.after_arrival(b, ups.back());
     }
     for (size_t node = 0; node < nodes_.size(); ++node) {
-      if (reduces() != (node == owner)) continue;
-      const uint32_t down = m_.send(m_.out.lane(), rails_[h], nodes_[node][h], part, p.result, false);
-      for (const uint32_t u : ups) m_.out.after_arrival(u, down);
-      before[node] = {down};
-    }
-  }
-
-  /// The switch that joins the heads of the part does.
-  void cross_switch(uint32_t h, const Stretch& part, const Prices& p,
-                    std::vector<std::vector<uint32_t>>& before) {
-    std::vector<uint32_t> ups;
-    for (size_t node = 0; node < nodes_.size(); ++node) {
-      const uint32_t head = nodes_[node][h];
-      ups.push_back(m_.send(lanes_[head].up[0], head, rails_[h], part, p.hop, true));
-      for (const uint32_t b : before[node]) m_.out.after_arrival(b, ups.back());
-    }
-    for (size_t node = 0; node < nodes_.size(); ++node) {
+      if (op_ != LibraryOp::all_reduce && reduces() != (node == owner)) continue;
       const uint32_t down = m_.send(m_.out.lane(), rails_[h], nodes_[node][h], part, p.result, false);
       for (const uint32_t u : ups) m_.out.after_arrival(u, down);
       before[node] = {down};
