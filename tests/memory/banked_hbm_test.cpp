@@ -238,7 +238,7 @@ MemoryTraffic::Config blocks_of(double reads, double rate) {
   return c;
 }
 
-/// Small accesses of one direction do not wake the memory when they come: it is woken for their answers, and
+/// Small accesses do not wake the memory when they come: it is woken for their answers, and
 /// now and then.
 TEST(BankedHbm, OnlyAnswersWakeIt) {
   for (const double reads : {0.0, 0.5, 1.0}) {

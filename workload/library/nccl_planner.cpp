@@ -70,7 +70,7 @@ void share_out(LibraryPlan& plan, uint32_t channels) {
   plan.channel_bytes = (plan.bytes + channels - 1) / channels;
 }
 
-/// `believed`: GB/s that the tuner reckons with.
+/// `believed`: GB/s that the tuner reckons with for an all-reduce.
 void lay_out_nvls(const Context& c, LibraryPlan& plan, double believed, uint32_t channels) {
   const Rules& rules = c.tables.rules;
   const bool tree = plan.algorithm == LibraryAlgorithm::nvls_tree;
@@ -278,7 +278,10 @@ LibraryPlan plan_nccl(const Context& c, LibraryOp op, uint64_t bytes, const Forc
     default:
       plan.bandwidth = choice.estimate.reached;
       plan.sigma_us = c.tables.slice[index(plan.protocol)];
-      lay_out_nvls(c, plan, choice.estimate.bandwidth, forced.channels);
+      // Chunks of all operations are those that suit an all-reduce.
+      lay_out_nvls(c, plan,
+                   estimate(c, LibraryOp::all_reduce, plan.algorithm, plan.protocol, bytes).bandwidth,
+                   forced.channels);
       break;
   }
   if (plan.protocol == Protocol::ll && c.shape.nodes > 1)

@@ -45,7 +45,7 @@ class NvlsMaker {
     const Buffers& buffers = m_.out.buffers();
     const auto nodes = static_cast<double>(nodes_.size());
     const double sends = owners_ == 1 ? 2.0 * (heads_ + 1) * nodes : nodes * ((heads_ + 2) * nodes + 1);
-    const LoopPieces pieces(m_, heads_ * sends, heads_);
+    const LoopPieces pieces(m_, heads_ * sends, 1.0 * heads_ * owners_);
     leg_ = pieces.first_loop() / ((reduces() ? 2 : 0) + (spreads() ? 2 : 0) + 2 * depth_);
     window_ = pieces.window();
     for (const std::vector<uint32_t>& node : nodes_)
