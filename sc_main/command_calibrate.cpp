@@ -15,6 +15,7 @@
 #include "configs/effective.h"
 #include "sc_main/calibrate/accuracy_report.h"
 #include "sc_main/calibrate/fit.h"
+#include "sc_main/calibrate/log_version.h"
 #include "sc_main/calibrate/measurement.h"
 #include "sc_main/calibrate/nic_limit.h"
 #include "sc_main/console.h"
@@ -146,8 +147,9 @@ std::string fitted_yaml(const Config& machine, const AccuracyReport& report,
 
 ExitCode run_calibrate(const CalibrateOptions& options) {
   const FitChoice choice = calibrate::parse_fit(options.fit.empty() ? "t0,latency,bandwidth" : options.fit);
-  const Config config = machines::load_machine(options.machine, options.sets);
-  if (!config.collectives.library.on())
+  Config config = machines::load_machine(options.machine, options.sets);
+  LibraryConfig& wanted = config.collectives.library;
+  if (!wanted.on())
     fail(
         fmt::format("--machine {}: it has no communication library, whose parameters could be fitted; set "
                     "`collectives.library`, or compare a result with `weft compare`",
@@ -155,9 +157,12 @@ ExitCode run_calibrate(const CalibrateOptions& options) {
   std::vector<Measurement> tables;
   for (const std::string& log : options.logs)
     for (Measurement& table : read_measured(log, options.measured)) tables.push_back(std::move(table));
+  calibrate::LogVersion of_logs;
+  if (wanted.version.empty()) of_logs = calibrate::version_of(tables, wanted.kind);
+  if (!of_logs.version.empty()) wanted.version = of_logs.version;
   const CommunicationLibrary library(LibraryMachine::of(config));
   Planned planned = plan_all(tables, library, choice.count() > 0);
-  LibraryParameters parameters = fit_rows(planned, library.parameters(config.collectives.library), choice);
+  LibraryParameters parameters = fit_rows(planned, library.parameters(wanted), choice);
   // What is written to a file is what is reported: a launch of whole picoseconds.
   parameters.launch_us = std::round(parameters.launch_us * 1e6) / 1e6;
   size_t i = 0;
@@ -170,6 +175,8 @@ ExitCode run_calibrate(const CalibrateOptions& options) {
   report.curves = std::move(planned.curves);
   report.assess();
   std::string text = calibrate::report_text(report);
+  text += fmt::format("\n# library: {} {}{}\n", to_string(wanted.kind), library.version(),
+                      of_logs.version.empty() ? "" : ", as the log says");
   std::vector<std::string> doubts = calibrate::implausible(parameters, choice);
   if (std::string doubt = calibrate::faster_than_nics(planned.rows, library.machine()); !doubt.empty())
     doubts.push_back(std::move(doubt));
@@ -185,6 +192,7 @@ ExitCode run_calibrate(const CalibrateOptions& options) {
   }
   give_report(report, text, options.measured);
   for (const std::string& doubt : doubts) warn(doubt);
+  if (!of_logs.note.empty()) warn(of_logs.note);
   return ExitCode::done;
 }
 

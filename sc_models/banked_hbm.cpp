@@ -167,8 +167,9 @@ void BankedHbm::arrivals_until(Picoseconds now) {
 
 /// The commands before `now`, and those at `now` if the request comes after them.
 void BankedHbm::catch_up(uint32_t channel, Picoseconds now, bool late) {
-  if (caught_up_[channel] == instant_) return;
-  caught_up_[channel] = instant_;
+  const uint64_t place = 2 * instant_ + (late ? 1 : 0);
+  if (caught_up_[channel] >= place) return;
+  caught_up_[channel] = place;
   const Picoseconds until = late ? now : now - 1;
   if (next_[channel] <= until && now != 0) serve_channel(channel, until);
 }

@@ -118,7 +118,7 @@ class BankedHbm final : public MemoryTarget {
   std::vector<DramChannel> channels_;  ///< none before the first small access
   std::vector<Picoseconds> next_;      ///< command, by channel; not later than that
   bool lagging_ = false;
-  std::vector<uint64_t> caught_up_;             ///< by channel: for which instant
+  std::vector<uint64_t> caught_up_;             ///< by channel: twice the instant; + 1: late requests, too
   uint64_t instant_ = 0;                        ///< number of those at which requests came
   Picoseconds due_ = 0;                         ///< lagging channels have to catch up
   const Picoseconds read_answer_, any_answer_;  ///< from a command to its answer, at least

@@ -92,6 +92,32 @@ TEST(LibraryCalls, TheLibraryIsAskedForTheMembersNodes) {
   EXPECT_EQ(calls.plan(*plans.of(pair, CollectiveOp::all_reduce, kMiB), 0).nodes, 2u);
 }
 
+// Three ranks of each node; the network's switches join GPUs at one place of all nodes.
+TEST(LibraryCalls, TheLibraryIsToldOfTheMembersPlaces) {
+  const auto algorithm = [](const std::vector<uint32_t>& ranks, const std::string& mapping) {
+    Config config = config_of("Switch(4)_Switch(4)", ", collnet: true");
+    if (!mapping.empty())
+      config =
+          parse_config("weft: 1\ntopology: {notation: Switch(4)_Switch(4), mapping: " + mapping +
+                           ", dimensions: [{bandwidth: 50 GB/s, latency: 1 us, fidelity: analytical}]}\n"
+                           "collectives: {library: nccl, gpu: H100, nic_bandwidth: 50 GB/s, collnet: true}\n",
+                       "mapped.yaml");
+    Planned plans(config);
+    LibraryCalls calls(config);
+    const collectives::Group group{1, "group", ranks};
+    return calls.plan(*plans.of(group, CollectiveOp::all_reduce, 1024 * kMiB), ranks[0]).algorithm;
+  };
+  using library::LibraryAlgorithm;
+  const std::vector<uint32_t> same = {0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14};
+  const std::vector<uint32_t> others = {0, 1, 2, 5, 6, 7, 8, 9, 10, 13, 14, 15};
+  EXPECT_EQ(algorithm(same, ""), LibraryAlgorithm::nvls);
+  EXPECT_NE(algorithm(others, ""), LibraryAlgorithm::nvls);
+  // With a mapping it is the places of NPUs that count.
+  const std::string turned = "[0, 1, 2, 3, 7, 4, 5, 6, 8, 9, 10, 11, 15, 12, 13, 14]";
+  EXPECT_EQ(algorithm(others, turned), LibraryAlgorithm::nvls);
+  EXPECT_NE(algorithm(same, turned), LibraryAlgorithm::nvls);
+}
+
 TEST(LibraryCalls, CallsFollowEachOtherAndGroupsPayOnce) {
   const Config config = config_of("Switch(8)", "");
   Planned plans(config);

@@ -130,6 +130,7 @@ TEST(Measured, Ablations) {
     LibraryPlan without = p;
     without.sigma_us = 0;
     without.fill = 0;
+    without.way_bandwidth = 0;
     if (p.algorithm == LibraryAlgorithm::ring || p.algorithm == LibraryAlgorithm::tree) {
       without.loop_bytes = p.bytes;
       without.chunk_bytes = p.bytes / p.ranks + 1;

@@ -167,6 +167,27 @@ TEST(LibraryTuner, VersionsDiffer) {
   EXPECT_EQ(CommunicationLibrary(one_node("H100", "2.14")).nvls_graph().channels, 0u);
 }
 
+// Where listings of 2 and 4 nodes of H100 with NCCL 2.26.2 have their jumps (NVIDIA/nccl-tests issue 309).
+TEST(LibraryTuner, CrossoversOfNodesOfH100) {
+  const auto changes = [](uint32_t nodes, const char* version) {
+    const CommunicationLibrary library(nodes_of_8("H100", nodes, 8, 50, version));
+    std::vector<uint64_t> at;  // LL, LL128, NVLS trees: the first size of each
+    LibraryPlan before = plan(library, kKiB);
+    for (uint64_t bytes = kKiB; bytes <= 64 * kMiB; bytes *= 2) {
+      const LibraryPlan p = plan(library, bytes);
+      if (p.algorithm != before.algorithm || p.protocol != before.protocol) at.push_back(bytes);
+      before = p;
+    }
+    EXPECT_EQ(before.algorithm, LibraryAlgorithm::nvls_tree);
+    return at;
+  };
+  using Sizes = std::vector<uint64_t>;
+  EXPECT_EQ(changes(2, "2.26"), (Sizes{256 * kKiB, kMiB}));
+  EXPECT_EQ(changes(4, "2.26"), (Sizes{256 * kKiB, 2 * kMiB}));
+  // From 2.28 on the tuner believes that an NVLS tree takes 20.9 us a step between nodes, not 14.
+  EXPECT_EQ(changes(2, "2.28"), (Sizes{256 * kKiB, 4 * kMiB}));
+}
+
 TEST(LibraryTuner, OperationsWithoutTrees) {
   const CommunicationLibrary library(nodes_of_8("H100", 4, 8, 50));
   for (const LibraryOp op :
@@ -236,7 +257,7 @@ TEST(LibraryWork, NvlsBySum) {
   const LibraryPlan p = plan(CommunicationLibrary(one_node("H100")), 64 * kMiB);
   const double bandwidth = 8 * 40 * 0.85 * 7 / 8 * 2 * 8 / 14;  // GB/s of the buffer
   const double loop = 16.0 * 8 * 64 * kKiB;
-  EXPECT_NEAR(p.time_us(kPlain), 25 + (64.0 * kMiB / loop + 1.7) * (loop / (bandwidth * 1e3) + 1.5), 1e-6);
+  EXPECT_NEAR(p.time_us(kPlain), 25 + (64.0 * kMiB / loop + 1.2) * (loop / (bandwidth * 1e3) + 5), 1e-6);
 }
 
 TEST(LibraryWork, SmallCallsOfManyGpusAreNoWholeLoop) {
@@ -244,7 +265,7 @@ TEST(LibraryWork, SmallCallsOfManyGpusAreNoWholeLoop) {
   machine.gpus_per_node = 72;
   const LibraryPlan p = plan(CommunicationLibrary(machine), kKiB);
   ASSERT_EQ(p.algorithm, LibraryAlgorithm::nvls);
-  EXPECT_LT(p.time_us(kPlain), 25 + 3 * 1.5);
+  EXPECT_LT(p.time_us(kPlain), 25 + 3 * 5);
 }
 
 TEST(LibraryWork, AllPairsBySum) {
@@ -374,7 +395,7 @@ TEST(LibraryCollNet, SwitchesOfTheNetworkReduceLargeCalls) {
   EXPECT_EQ(large.nodes, 8u);
   const CommunicationLibrary without(nodes_of_8("H100", 8, 8, 50));
   EXPECT_EQ(plan(without, kGiB).algorithm, LibraryAlgorithm::nvls_tree);
-  EXPECT_LT(large.time_us(kPlain), 0.75 * plan(without, kGiB).time_us(kPlain));
+  EXPECT_LT(large.time_us(kPlain), 0.8 * plan(without, kGiB).time_us(kPlain));
   // 40 GB/s a head in a node, of which NVLS reaches 0.85; and no more than what NICs carry.
   EXPECT_DOUBLE_EQ(large.bandwidth, 8 * 40 * 0.85 * 7 / 8 * 2 * 64 / 126);
   EXPECT_DOUBLE_EQ(forced(sharp("H100", 8, 4, 50), "nvls", kGiB).bandwidth, 4 * 48);
@@ -416,6 +437,67 @@ TEST(LibraryCollNet, NvlsOverNodesGathersAndScatters) {
   EXPECT_DOUBLE_EQ(slow(LibraryOp::all_gather), 2 * 4 * 12);
 }
 
+// From the release notes of 2.27.3. Older versions gather and scatter by NVLS in one node alone.
+TEST(LibraryCollNet, NvlsOfPartsNeedsAVersionAndFewRanks) {
+  for (const LibraryOp op : {LibraryOp::all_gather, LibraryOp::reduce_scatter}) {
+    for (const char* version : {"2.19", "2.24", "2.26"}) {
+      LibraryMachine machine = sharp("H100", 8, 8, 50);
+      machine.version = version;
+      EXPECT_EQ(plan(CommunicationLibrary(machine), 4 * kMiB, op).algorithm, LibraryAlgorithm::ring)
+          << version;
+      EXPECT_EQ(plan(CommunicationLibrary(machine), kGiB).algorithm, LibraryAlgorithm::nvls) << version;
+      EXPECT_THROW(forced(machine, "nvls", kMiB, op), UserError) << version;
+      EXPECT_EQ(forced(one_node("H100", version), "nvls", kMiB, op).algorithm, LibraryAlgorithm::nvls);
+      machine.version = "2.27";
+      EXPECT_EQ(plan(CommunicationLibrary(machine), 4 * kMiB, op).algorithm, LibraryAlgorithm::nvls);
+    }
+    LibraryMachine wide = one_node("GB200");
+    for (const uint32_t gpus : {32u, 33u}) {
+      wide.gpus_per_node = gpus;
+      const auto nvls = [&] { return forced(wide, "nvls", kMiB, op); };
+      if (gpus == 32) {
+        EXPECT_EQ(nvls().algorithm, LibraryAlgorithm::nvls);
+      } else {
+        EXPECT_THROW(nvls(), UserError);
+        EXPECT_EQ(forced(wide, "nvls", kMiB).algorithm, LibraryAlgorithm::nvls) << "all-reduce";
+      }
+    }
+  }
+}
+
+// A switch of the network joins the GPUs of one place of all nodes.
+TEST(LibraryCollNet, RanksAtDifferentPlacesHaveNone) {
+  const LibraryMachine machine = sharp("H100", 8, 8, 50);
+  const CommunicationLibrary with(machine);
+  const CommunicationLibrary without(nodes_of_8("H100", 8, 8, 50));
+  for (const LibraryOp op : {LibraryOp::all_reduce, LibraryOp::all_gather, LibraryOp::reduce_scatter})
+    for (const uint64_t bytes : {kKiB, 4 * kMiB, kGiB}) {
+      library::LibraryCall call{op, bytes, {4, 4, 4, 4}, true};
+      const LibraryPlan same = with.plan(call);
+      call.same_places = false;
+      const LibraryPlan apart = with.plan(call);
+      const LibraryPlan plain = without.plan(call);
+      EXPECT_EQ(apart.algorithm, plain.algorithm) << to_string(op) << bytes;
+      EXPECT_DOUBLE_EQ(apart.time_us(kPlain), plain.time_us(kPlain)) << to_string(op) << bytes;
+      if (bytes == kGiB && op == LibraryOp::all_reduce) {
+        EXPECT_EQ(same.algorithm, LibraryAlgorithm::nvls);
+      }
+    }
+}
+
+// NCCL takes small chunks where it believes in less than 150 GB/s, of an all-reduce whatever is called. With
+// these NICs it believes in more for the parts.
+TEST(LibraryCollNet, ChunksOfAllOperationsAreThoseOfAnAllReduce) {
+  for (const double nic : {12.5, 25.0, 50.0})
+    for (const uint32_t nodes : {2u, 4u, 8u}) {
+      const uint64_t chunk = forced(sharp("H100", nodes, 8, nic), "nvls", 64 * kGiB).chunk_bytes;
+      for (const LibraryOp op : {LibraryOp::all_gather, LibraryOp::reduce_scatter})
+        EXPECT_EQ(forced(sharp("H100", nodes, 8, nic), "nvls", 64 * kGiB, op).chunk_bytes, chunk) << nic;
+    }
+  EXPECT_EQ(forced(sharp("H100", 2, 8, 12.5), "nvls", 64 * kGiB, LibraryOp::all_gather).chunk_bytes,
+            32 * kKiB);
+}
+
 TEST(LibraryCollNet, DirectBySum) {
   const LibraryPlan p = forced(sharp("A100", 4, 8, 25), "collnet_direct", kGiB);
   ASSERT_EQ(p.algorithm, LibraryAlgorithm::collnet_direct);
@@ -440,7 +522,9 @@ TEST(LibraryCollNet, ChainBySum) {
   const double share = 64.0 * kMiB / p.channels;
   const auto chunk = static_cast<double>(p.chunk_bytes);
   const double each = chunk * 1e-3 / p.channel_bandwidth;
-  EXPECT_NEAR(p.time_us(kPlain), p.latency_us + (share / chunk - 1) * (each + 1.5) + each + 2 * each, 1e-6);
+  EXPECT_NEAR(p.time_us(kPlain),
+              p.latency_us + (share / chunk - 1) * (each + 1.5) + each + 16 * chunk * 1e-3 / 24, 1e-6)
+      << "the first chunk passes 16 hops at the rate of a channel, 24 GB/s";
 }
 
 TEST(LibraryCollNet, ChannelsAndChunksGrowWithTheSize) {
@@ -467,7 +551,7 @@ TEST(LibraryCollNet, WhereThereIsNone) {
     }
     return std::string("planned");
   };
-  EXPECT_TRUE(says(why(nodes_of_8("H100", 2, 8, 50), "nvls"), "`collectives.collnet`"));
+  EXPECT_TRUE(says(why(nodes_of_8("H100", 2, 8, 50), "nvls"), "`collectives.collnet: true`"));
   EXPECT_TRUE(says(why(nodes_of_8("H100", 2, 8, 50), "collnet_direct"), "`collectives.collnet: true`"));
   LibraryMachine wide = sharp("A100", 2, 16, 25);
   wide.gpus_per_node = 16;

@@ -136,6 +136,41 @@ TEST(Programs, NvlsOverNodesGathersAndScattersParts) {
   EXPECT_GT(runs, 50u);
 }
 
+// A loop of 24 nodes has 13,920 messages, and 16 GiB have 2,048 loops.
+TEST(Programs, LoopsOfManyMessagesAreJoined) {
+  ProgramCase of;
+  of.machine = one_node("H100", "");
+  of.machine.gpus_per_node = of.machine.nics_per_node = 4;
+  of.machine.nodes = 24;
+  of.machine.nic_bandwidth = 50;
+  of.machine.collnet = true;
+  of.algorithm = "nvls";
+  of.protocol = "simple";
+  for (const CollectiveOp op : {CollectiveOp::all_gather, CollectiveOp::reduce_scatter}) {
+    of.op = op;
+    for (const uint64_t mib : {512, 1024, 16384}) {
+      of.bytes = (mib << 20) / (op == CollectiveOp::all_gather ? of.machine.ranks() : 1);
+      ProgramOutcome out;
+      ASSERT_TRUE(tried(of, kAtOnce, false, out));
+      EXPECT_LT(out.sends, 400000u) << of.text();
+      EXPECT_NEAR(static_cast<double>(out.time) * 1e-6 / out.work_us, 1, 0.005) << of.text();
+    }
+  }
+  // With data: chunks of a few elements.
+  of.machine.nodes = 6;
+  of.small_chunks = true;
+  for (const CollectiveOp op :
+       {CollectiveOp::all_gather, CollectiveOp::reduce_scatter, CollectiveOp::all_reduce}) {
+    of.op = op;
+    of.bytes = op == CollectiveOp::all_gather ? 40000 : 960000;
+    ProgramOutcome out;
+    ASSERT_TRUE(tried(of, kAtOnce, true, out));
+    EXPECT_EQ(out.wrong, "") << of.text();
+    EXPECT_GT(out.sends, 100000u) << of.text();
+    EXPECT_LT(out.sends, 400000u) << of.text();
+  }
+}
+
 TEST(Programs, SlowerLinksAndLateMembersNeverHelp) {
   for (uint64_t i = 0; i < 60; ++i) {
     Random random(14, "slower", i);

@@ -74,11 +74,10 @@ struct CommunicationLibrary::State {
   Overrides overrides;
   CommGraphs whole;
 
-  Context context(const std::vector<uint32_t>& ranks_of_nodes) const {
-    Context c{
-        machine, tables, *gpu, tables.generations.at(gpu->generation), CommShape::of(machine, ranks_of_nodes),
-        {}};
-    if (ranks_of_nodes.empty())
+  Context context(const LibraryCall& call) const {
+    Context c{machine, tables, *gpu, tables.generations.at(gpu->generation), CommShape::of(machine, call),
+              {}};
+    if (call.ranks_of_nodes.empty())
       c.graphs = whole;
     else if (c.shape.ranks > 1)
       search(c);
@@ -94,7 +93,9 @@ CommunicationLibrary::CommunicationLibrary(const LibraryMachine& machine)
   state_->gpu = &state_->tables.gpu(machine.gpu, origin);
   check(machine, *state_->gpu);
   if (!machine.overrides.empty()) state_->overrides = Overrides::read(machine.overrides);
-  Context c = state_->context({machine.ranks()});
+  LibraryCall all;
+  all.ranks_of_nodes = {machine.ranks()};
+  Context c = state_->context(all);
   c.shape = CommShape::of(machine, {});
   search(c);
   state_->whole = c.graphs;
@@ -105,7 +106,7 @@ CommunicationLibrary::CommunicationLibrary(CommunicationLibrary&&) noexcept = de
 CommunicationLibrary& CommunicationLibrary::operator=(CommunicationLibrary&&) noexcept = default;
 
 LibraryPlan CommunicationLibrary::plan(const LibraryCall& call) const {
-  const Context c = state_->context(call.ranks_of_nodes);
+  const Context c = state_->context(call);
   if (c.shape.ranks < 2 || call.bytes == 0) return begin_plan(c, call.op, call.bytes);
   if (call.op == LibraryOp::all_to_all || call.op == LibraryOp::send)
     return plan_point_to_point(c, call.op, call.bytes);

@@ -71,6 +71,8 @@ struct LibraryCall {
   uint64_t bytes = 0;
   /// Ranks of the communicator by node; empty: all of the machine.
   std::vector<uint32_t> ranks_of_nodes;
+  /// They are at the same places of all these nodes, so that switches of the network join them.
+  bool same_places = true;
 };
 
 /// Plans the calls of one machine. Immutable; plan() may be called by several threads and takes microseconds.

@@ -55,6 +55,13 @@ LibraryCalls::LibraryCalls(const Config& config)
       library_(LibraryMachine::of(config)),
       parameters_(library_.parameters(config.collectives.library)) {}
 
+std::vector<uint32_t> LibraryCalls::npus_of(std::vector<uint32_t> ranks) const {
+  if (config_.mapping.empty()) return ranks;
+  for (uint32_t& rank : ranks) rank = config_.mapping[rank];
+  std::sort(ranks.begin(), ranks.end());
+  return ranks;
+}
+
 const LibraryPlan& LibraryCalls::plan(const collectives::CollectivePlan& plan, uint32_t rank) {
   const auto [it, fresh] = plans_.try_emplace({&plan, line_of(plan, rank)});
   if (!fresh) return it->second;
@@ -67,8 +74,15 @@ const LibraryPlan& LibraryCalls::plan(const collectives::CollectivePlan& plan, u
                    ? nccl_bytes(request.op, request.bytes, static_cast<uint32_t>(members.size()))
                    : request.bytes;
   if (members.size() != config_.npus()) {
-    call.ranks_of_nodes.resize(library_.machine().nodes);
-    for (const uint32_t member : members) ++call.ranks_of_nodes[member / per_node];
+    std::vector<std::vector<uint32_t>> places(library_.machine().nodes);  // of each node, ascending
+    for (const uint32_t npu : npus_of(members)) places[npu / per_node].push_back(npu % per_node);
+    const std::vector<uint32_t>* first = nullptr;
+    for (const std::vector<uint32_t>& of : places) {
+      call.ranks_of_nodes.push_back(static_cast<uint32_t>(of.size()));
+      if (of.empty()) continue;
+      if (first == nullptr) first = &of;
+      if (of != *first) call.same_places = false;
+    }
   }
   it->second = library_.plan(call);
   return it->second;
@@ -78,7 +92,7 @@ Picoseconds LibraryCalls::send_delay(uint32_t from, uint32_t to, uint64_t bytes)
   if (bytes == 0 || from == to) return 0;
   const uint32_t per_node = library_.machine().gpus_per_node;
   LibraryCall call{LibraryOp::send, bytes, {1, 1}};
-  if (from / per_node == to / per_node) call.ranks_of_nodes = {2};
+  if (npus_of({from})[0] / per_node == npus_of({to})[0] / per_node) call.ranks_of_nodes = {2};
   LibraryPlan plan = library_.plan(call);
   const double latency = plan.base_us + plan.latency_us + static_cast<double>(plan.loops) * plan.sigma_us;
   return picoseconds(parameters_.launch_us + parameters_.latency_scale * latency);

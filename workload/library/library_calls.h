@@ -62,6 +62,9 @@ class LibraryCalls {
     Picoseconds free = 0;         ///< from then on
   };
 
+  /// Where the ranks are on the machine, ascending.
+  std::vector<uint32_t> npus_of(std::vector<uint32_t> ranks) const;
+
   const Config& config_;
   CommunicationLibrary library_;
   LibraryParameters parameters_;

@@ -45,7 +45,7 @@ struct Scaled : PlanCosts {
     const double share = static_cast<double>(plan.bytes) / plan.channels;
     const double chunk = std::min(share, static_cast<double>(plan.chunk_bytes));
     const double each = chunk * channel_byte;
-    return latency + (share / chunk - 1) * (each + sigma) + each + (plan.steps - 1) * each / 4;
+    return latency + (share / chunk - 1) * (each + sigma) + each + chunk * way_byte;
   }
   double nvls() const {
     const auto bytes = static_cast<double>(plan.bytes);

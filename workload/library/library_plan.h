@@ -66,6 +66,7 @@ struct LibraryPlan {
   double channel_bandwidth = 0;   ///< of one channel in use: its rate, or its share of the links
   double crossing_bandwidth = 0;  ///< .. where it crosses the network, if that is slower; else 0
   uint32_t crossings = 0;         ///< rings: how often a chunk crosses the network
+  double way_bandwidth = 0;       ///< trees: of a chunk that goes to the root and back alone, hop after hop
   double bandwidth = 0;           ///< of all channels together on the links
   double base_us = 0;             ///< of a call
   double latency_us = 0;          ///< of all steps

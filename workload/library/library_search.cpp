@@ -110,7 +110,7 @@ SearchGraph find_nvls(const Context& c) {
 
 /// CollNetDirect: a head beside each NIC.
 SearchGraph find_collnet(const Context& c) {
-  if (!c.machine.collnet || c.shape.nodes < 2 || c.shape.local != c.shape.least_local) return {};
+  if (!c.network_reduces() || c.shape.local != c.shape.least_local) return {};
   SearchGraph graph;
   graph.channels = std::min({c.nics(), c.shape.local, kMostSearched});
   for (const double speed : speeds(c)) {
@@ -168,16 +168,16 @@ void search_rccl(Context& c) {
 
 }  // namespace
 
-CommShape CommShape::of(const LibraryMachine& machine, const std::vector<uint32_t>& ranks_of_nodes) {
+CommShape CommShape::of(const LibraryMachine& machine, const LibraryCall& call) {
   CommShape shape;
-  if (ranks_of_nodes.empty()) {
+  if (call.ranks_of_nodes.empty()) {
     shape.ranks = machine.ranks();
     shape.nodes = machine.nodes;
     shape.local = shape.least_local = machine.gpus_per_node;
     return shape;
   }
-  shape = {0, 0, 0, ~0u};
-  for (const uint32_t ranks : ranks_of_nodes) {
+  shape = {0, 0, 0, ~0u, call.same_places};
+  for (const uint32_t ranks : call.ranks_of_nodes) {
     if (ranks == 0) continue;
     shape.ranks += ranks;
     ++shape.nodes;

@@ -22,8 +22,9 @@ struct CommShape {
   uint32_t nodes = 1;
   uint32_t local = 1;        ///< ranks of the node that has most
   uint32_t least_local = 1;  ///< .. of the one that has fewest
+  bool same_places = true;   ///< of all nodes
 
-  static CommShape of(const LibraryMachine& machine, const std::vector<uint32_t>& ranks_of_nodes);
+  static CommShape of(const LibraryMachine& machine, const LibraryCall& call);
 };
 
 struct CommGraphs {
@@ -42,6 +43,8 @@ struct Context {
   CommGraphs graphs;
 
   bool over_pcie() const { return machine.links == NodeLinks::pcie; }
+  /// Switches of the network reduce what the communicator's nodes send: each joins the GPUs of one place.
+  bool network_reduces() const { return machine.collnet && shape.nodes > 1 && shape.same_places; }
   /// GB/s of one link between GPUs.
   double link_bandwidth() const;
   /// GB/s that all links of a GPU to others of its node carry in a direction.

@@ -113,6 +113,7 @@ void read_rules(const DocumentNode& root, Rules& rules) {
   take(r, "nvls_ratio", rules.nvls_ratio);
   take(r, "pat", rules.pat);
   take(r, "nvls", rules.nvls);
+  take(r, "nvls_parts_over_nodes", rules.nvls_parts_over_nodes);
   take(r, "pat_share", rules.pat_share);
   take(r, "threads", rules.threads);
   take(r, "few_threads", rules.few_threads);
@@ -132,6 +133,7 @@ void read_rules(const DocumentNode& root, Rules& rules) {
   take(t, "tree_share", rules.tree_share);
   take(t, "tree_ll128_share", rules.tree_ll128_share);
   take(t, "nvls_fill", rules.nvls_fill);
+  take(t, "nvls_slice", rules.nvls_slice);
   take(t, "nvls_tree_fill", rules.nvls_tree_fill);
   take(t, "collnet_fill", rules.collnet_fill);
   take(t, "straggler", rules.straggler);

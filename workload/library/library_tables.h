@@ -56,6 +56,7 @@ struct Rules {
   double ring_ll_divisor = 2, ring_ll_divisor_node = 2;
   double nvls_ratio = 0;
   bool pat = true, nvls = true;
+  bool nvls_parts_over_nodes = true;
   double pat_share = 0.75;
   PerProtocol threads{}, bytes_per_thread{}, step_bytes{}, wire{};
   double few_threads = 0, few_threads_bandwidth = 0;
@@ -65,6 +66,7 @@ struct Rules {
   uint32_t straggler_doublings = 4;
   double tree_share = 0.5, tree_ll128_share = 0;
   double nvls_fill = 0, nvls_tree_fill = 0, collnet_fill = 0;
+  double nvls_slice = 0;                          ///< us
   std::array<uint32_t, 2> most_channels{64, 64};  ///< one node, several
   double p2p_chunk = 0, p2p_network_chunk = 0, p2p_ll_bytes = 0;
   uint32_t rings_per_peer = 4;      ///< RCCL

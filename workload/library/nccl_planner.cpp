@@ -70,6 +70,15 @@ void share_out(LibraryPlan& plan, uint32_t channels) {
   plan.channel_bytes = (plan.bytes + channels - 1) / channels;
 }
 
+/// Of a chunk that passes so many hops in nodes and between them, one after the other, with the channel's
+/// links for itself: as fast as a channel can be, or a NIC.
+double way_bandwidth(const Context& c, const LibraryPlan& plan, double near, double far) {
+  const double rate = c.generation.channel_rate[index(plan.protocol)];
+  const double nic = c.machine.nic_bandwidth / plan.wire_factor;
+  const double time = near / rate + (far > 0 ? far / std::min(rate, nic) : 0);
+  return time > 0 ? 1 / time : 0;
+}
+
 /// `believed`: GB/s that the tuner reckons with for an all-reduce.
 void lay_out_nvls(const Context& c, LibraryPlan& plan, double believed, uint32_t channels) {
   const Rules& rules = c.tables.rules;
@@ -94,7 +103,8 @@ void lay_out_nvls(const Context& c, LibraryPlan& plan, double believed, uint32_t
   plan.chunk_bytes = static_cast<uint64_t>(chunk);
   plan.loop_bytes = static_cast<uint64_t>(width * chunk);
   plan.loops = (plan.bytes + plan.loop_bytes - 1) / plan.loop_bytes;
-  plan.fill = tree ? rules.nvls_tree_fill + log2_floor(c.shape.nodes) : rules.nvls_fill;
+  plan.fill = tree ? rules.nvls_tree_fill + log2_floor(c.shape.nodes) / 2 : rules.nvls_fill;
+  if (!tree) plan.sigma_us = rules.nvls_slice;
   plan.steps = 3;
 }
 
@@ -138,6 +148,7 @@ void lay_out_collnet_direct(const Context& c, LibraryPlan& plan, uint32_t channe
 void lay_out_collnet_chain(const Context& c, LibraryPlan& plan, uint32_t channels) {
   lay_out_tree(c, plan, channels);
   plan.steps = c.shape.local + 1;
+  plan.way_bandwidth = way_bandwidth(c, plan, 2 * (c.shape.local - 1), 2);
   plan.chunk_bytes =
       collnet_chunk(256 << 10, static_cast<double>(plan.bytes), plan.channels, c.shape.local, 1);
   plan.loop_bytes = plan.chunk_bytes;
@@ -241,6 +252,7 @@ void lay_out_tree(const Context& c, LibraryPlan& plan, uint32_t channels) {
   plan.chunk_bytes = static_cast<uint64_t>(chunk);
   plan.sigma_us = c.tables.slice[index(plan.protocol)];
   plan.steps = c.shape.local + static_cast<uint32_t>(log2_floor(c.shape.nodes));
+  plan.way_bandwidth = way_bandwidth(c, plan, 2 * (c.shape.local - 1), 2 * log2_floor(c.shape.nodes));
   plan.loop_bytes = plan.chunk_bytes;
   plan.loops = (plan.channel_bytes + plan.loop_bytes - 1) / plan.loop_bytes;
 }

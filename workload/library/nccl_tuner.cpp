@@ -11,9 +11,10 @@
 namespace weft::library {
 namespace {
 
-constexpr uint32_t kMostDirect = 8;  // ranks of a node with CollNetDirect (NCCL_MAX_DIRECT_ARITY + 1)
-constexpr double kArity = 0.4;       // us that each further rank of the node adds to CollNetDirect
-constexpr double kUsPerGb = 1e-3;    // us that a byte takes at 1 GB/s
+constexpr uint32_t kMostDirect = 8;      // ranks of a node with CollNetDirect (NCCL_MAX_DIRECT_ARITY + 1)
+constexpr uint32_t kMostNvlsParts = 32;  // .. that NVLS gathers and scatters for (NCCL_MAX_NVLS_ARITY)
+constexpr double kArity = 0.4;           // us that each further rank of the node adds to CollNetDirect
+constexpr double kUsPerGb = 1e-3;        // us that a byte takes at 1 GB/s
 
 uint32_t log2_floor(uint64_t value) {
   uint32_t log = 0;
@@ -87,6 +88,16 @@ double nvls_bus(const Context& c, LibraryOp op, LibraryAlgorithm algorithm) {
   return heads * channel;
 }
 
+/// What versions before 2.28 reckon with: the search's speeds, and between nodes those of the NICs.
+double old_nvls_bus(const Context& c, LibraryOp op, LibraryAlgorithm algorithm) {
+  const SearchGraph& graph = c.graphs.nvls;
+  double speed = graph.speed;
+  if (c.shape.nodes > 1)
+    speed = std::min(
+        speed, graph.inter_speed / (algorithm == LibraryAlgorithm::nvls_tree && c.shape.nodes > 2 ? 2 : 1));
+  return graph.channels * speed * (op == LibraryOp::all_reduce ? c.tables.rules.nvls_ratio : 1);
+}
+
 /// What NVLS over nodes reaches where the network's switches reduce, which the tuner does not reckon with: in
 /// a node data take what they take in one node alone, and the NICs of the heads carry all of them once in
 /// each direction. Of an all-gather a node has one part already.
@@ -142,6 +153,14 @@ Estimate ring_estimate(const Context& c, LibraryOp op, Protocol protocol, uint64
   return e;
 }
 
+std::string no_reducing_network(const Context& c, const char* who) {
+  if (c.shape.nodes < 2) return fmt::format("{} needs several nodes", who);
+  if (!c.machine.collnet)
+    return fmt::format("{} needs switches of the network that reduce; set `collectives.collnet: true`", who);
+  return fmt::format(
+      "{} needs ranks at the same places of all nodes, so that switches of the network join them", who);
+}
+
 void finish(Estimate& e, uint64_t bytes) {
   e.time_us = e.base_us + e.latency_us + static_cast<double>(bytes) * kUsPerGb / e.bandwidth;
 }
@@ -181,8 +200,12 @@ std::string lacks(const Context& c, LibraryOp op, LibraryAlgorithm algorithm, Pr
       const bool tree = algorithm == LibraryAlgorithm::nvls_tree;
       if (tree && c.shape.nodes < 2) return "an NVLS tree needs several nodes";
       if (tree && !reduces_all) return "NVLS trees are for all_reduce";
-      if (!tree && c.shape.nodes > 1 && !c.machine.collnet)
-        return "NVLS over several nodes needs switches of the network that reduce (`collectives.collnet`)";
+      if (!tree && c.shape.nodes > 1 && !c.network_reduces())
+        return no_reducing_network(c, "NVLS over several nodes");
+      if (parts && c.shape.nodes > 1 && !c.tables.rules.nvls_parts_over_nodes)
+        return "NVLS gathers and scatters over several nodes in versions from 2.27 on";
+      if (parts && c.shape.local > kMostNvlsParts)
+        return fmt::format("NVLS gathers and scatters on nodes of at most {} ranks", kMostNvlsParts);
       return tree || reduces_all || parts ? "" : "NVLS is for all_reduce, all_gather and reduce_scatter";
     }
     case LibraryAlgorithm::pat:
@@ -192,8 +215,7 @@ std::string lacks(const Context& c, LibraryOp op, LibraryAlgorithm algorithm, Pr
       return parts ? "" : "PAT is for all_gather and reduce_scatter";
     case LibraryAlgorithm::collnet_direct:
     case LibraryAlgorithm::collnet_chain:
-      if (!c.machine.collnet)
-        return "CollNet needs switches of the network that reduce; set `collectives.collnet: true`";
+      if (!c.network_reduces()) return no_reducing_network(c, "CollNet");
       if (c.graphs.collnet.channels == 0) return "CollNet needs several nodes with equally many ranks";
       if (protocol != Protocol::simple) return "CollNet has the protocol Simple alone";
       if (algorithm == LibraryAlgorithm::collnet_direct && c.shape.local > kMostDirect)
@@ -220,11 +242,10 @@ Estimate estimate(const Context& c, LibraryOp op, LibraryAlgorithm algorithm, Pr
       break;
     case LibraryAlgorithm::nvls:
     case LibraryAlgorithm::nvls_tree: {
-      const double ratio = c.tables.rules.nvls_ratio;
       e.latency_us =
           algorithm == LibraryAlgorithm::nvls ? l + (c.shape.nodes > 1 ? far : 0) : l + 2 * depth * far;
       e.reached = nvls_bus(c, op, algorithm) * ranks / ring_steps(op, c.shape.ranks);
-      e.bandwidth = ratio > 0 ? nvls_bus(c, op, algorithm) * ratio : e.reached;
+      e.bandwidth = c.tables.rules.nvls_ratio > 0 ? old_nvls_bus(c, op, algorithm) : e.reached;
       if (algorithm == LibraryAlgorithm::nvls && c.shape.nodes > 1) e.reached = nvls_between(c, op);
       // Two nodes exchange all data once; inner nodes of larger trees send them twice.
       if (algorithm == LibraryAlgorithm::nvls_tree)

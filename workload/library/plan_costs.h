@@ -19,8 +19,8 @@ struct PlanCosts {
         sigma(plan.sigma_us * parameters.latency_scale),
         byte(of_rate(plan.bandwidth * parameters.bandwidth_scale)),
         channel_byte(of_rate(plan.channel_bandwidth * parameters.bandwidth_scale)),
-        crossing_byte(std::max(channel_byte, of_rate(plan.crossing_bandwidth * parameters.bandwidth_scale))) {
-  }
+        crossing_byte(std::max(channel_byte, of_rate(plan.crossing_bandwidth * parameters.bandwidth_scale))),
+        way_byte(of_rate(plan.way_bandwidth * parameters.bandwidth_scale)) {}
 
   /// A step of a ring waits so long for the link beside the cost of its slices.
   double step_wait(const LibraryPlan& plan) const { return std::max(0.0, latency / plan.steps - sigma); }
@@ -48,6 +48,7 @@ struct PlanCosts {
   double byte;           ///< a byte of the call
   double channel_byte;   ///< .. of one channel's share
   double crossing_byte;  ///< .. where it crosses the network
+  double way_byte;       ///< .. on its whole way through a tree
 
  private:
   /// Of a byte at a rate in GB/s; no rate: no time.

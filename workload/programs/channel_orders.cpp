@@ -110,6 +110,7 @@ ChannelOrders::ChannelOrders(const LibraryMachine& machine, const Team& team)
     for (const uint32_t m : list) node_[m] = static_cast<uint32_t>(nodes_.size());
     nodes_.push_back(std::move(list));
   }
+  find_entries();
   const bool mesh = machine.links == NodeLinks::cube_mesh && gpus_ == kCubeMeshGpus;
   if (!mesh && machine.links != NodeLinks::fully_connected) return;
   load_.assign(size_t{gpus_} * gpus_, 0);
@@ -117,16 +118,29 @@ ChannelOrders::ChannelOrders(const LibraryMachine& machine, const Team& team)
     for (uint32_t b = 0; b < gpus_; ++b) capacity_.push_back(mesh ? cube_mesh_links(a, b) : a != b ? 1 : 0);
 }
 
+/// Channels take the NICs beside the communicator's GPUs in turn, and the GPUs of a NIC.
+void ChannelOrders::find_entries() {
+  const uint32_t nics = std::max(1u, std::min(machine_.nics_per_node, gpus_));
+  const uint32_t shared = gpus_ / nics;
+  for (uint32_t nic = 0; nic < nics; ++nic) {
+    std::vector<uint32_t> beside;
+    const uint32_t end = (nic + 1) * gpus_ / nics;
+    for (uint32_t place = nic * gpus_ / nics; place < end; ++place)
+      if (used_[place]) beside.push_back(place);
+    if (beside.size() > shared) beside.resize(shared);
+    if (!beside.empty()) entries_.push_back(std::move(beside));
+  }
+}
+
 /// The GPU beside the channel's NIC.
 uint32_t ChannelOrders::entry(uint32_t channel) const {
-  const uint32_t nics = std::max(1u, std::min(machine_.nics_per_node, gpus_));
-  const uint32_t shared = std::max(1u, gpus_ / nics);
-  return (channel % nics * gpus_ / nics + channel / nics % shared) % gpus_;
+  const auto nics = static_cast<uint32_t>(entries_.size());
+  const std::vector<uint32_t>& beside = entries_[channel % nics];
+  return beside[channel / nics % beside.size()];
 }
 
 std::vector<uint32_t> ChannelOrders::cycle(uint32_t channel) {
-  uint32_t first = entry(channel);
-  while (!used_[first]) first = (first + 1) % gpus_;
+  const uint32_t first = entry(channel);
   if (!capacity_.empty()) return balanced_cycle(channel, first);
   std::vector<uint32_t> places(gpus_);
   for (uint32_t i = 0; i < gpus_; ++i) places[i] = (first + i) % gpus_;
@@ -186,7 +200,7 @@ std::vector<uint32_t> ChannelOrders::ring(uint32_t channel) {
 ChannelOrders::Tree ChannelOrders::tree(uint32_t channel) {
   const std::vector<uint32_t> places = cycle(channel);
   const auto count = static_cast<uint32_t>(nodes_.size());
-  const uint32_t nics = std::max(1u, std::min(machine_.nics_per_node, gpus_));
+  const auto nics = static_cast<uint32_t>(entries_.size());
   // The channels of each NIC alternate between the two trees: an inner node of one is a leaf of the other.
   const bool other = (channel % nics + channel / nics) % 2 != 0;
   Tree tree;

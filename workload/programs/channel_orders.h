@@ -51,6 +51,7 @@ class ChannelOrders {
   uint32_t node(uint32_t member) const { return node_[member]; }
 
  private:
+  void find_entries();
   uint32_t entry(uint32_t channel) const;
   uint32_t exit(uint32_t channel, uint32_t first) const;
   /// The places of a node (0 .. gpus_per_node - 1) as the channel passes them, from its entry on.
@@ -62,7 +63,8 @@ class ChannelOrders {
   uint32_t gpus_;  ///< places of a node
   std::vector<std::vector<uint32_t>> nodes_;
   std::vector<uint32_t> local_, node_;
-  std::vector<bool> used_;          ///< places at which some node has a member
+  std::vector<bool> used_;                      ///< places at which some node has a member
+  std::vector<std::vector<uint32_t>> entries_;  ///< those beside each NIC that has some
   std::vector<uint32_t> capacity_;  ///< links from place to place; empty: all alike, behind a switch
   std::vector<uint32_t> load_;      ///< rings that use them
 };

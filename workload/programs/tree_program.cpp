@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// Trees: all-reduce, up to the root and down again, both ways at once by lanes of their own. Members pass on
-// parts of a chunk as they come; the closed form says how long that takes to fill the tree: F = latency +
-// (d - 1) / 4 of a chunk. A message is as large a piece as F allows: with H hops from the farthest member to
+// Trees: all-reduce, up to the root and down again, both ways at once by lanes of their own. The closed form
+// says how long it takes to fill the tree: F = latency + the time that a chunk alone needs for all hops. A
+// message is as large a piece as F allows: with H hops from the farthest member to
 // the root and back, pieces that take x each fill the tree in (H - 1) x, and what F has beyond that is shared
 // out among the hops. CollNetChain is a tree whose root is a switch of the network. So the time without
 // contention is the closed form's whatever the size of a piece.
@@ -65,9 +65,8 @@ class TreeMaker {
     const LibraryPlan& plan = m_.plan;
     const double share = static_cast<double>(plan.bytes) / plan.channels;
     const double chunk = std::min(share, static_cast<double>(plan.chunk_bytes));
-    const double each = chunk * m_.costs.channel_byte;
     const double total = share * m_.costs.channel_byte + (share / chunk - 1) * m_.costs.sigma;
-    const double fill = m_.costs.latency + (plan.steps - 1) * each / 4;
+    const double fill = m_.costs.latency + chunk * m_.costs.way_byte;
     uint32_t hops = 1;
     for (const ChannelOrders::Tree& tree : trees_) hops = std::max(hops, 2 * tree.depth);
     const double most = fill / (hops - 1.0);
