@@ -65,7 +65,9 @@ struct Rules {
   double straggler = 0;
   uint32_t straggler_doublings = 4;
   double tree_share = 0.5, tree_ll128_share = 0;
-  double nvls_fill = 0, nvls_tree_fill = 0, collnet_fill = 0;
+  std::array<double, 2> nvls_fill{};       ///< loops; more for each doubling of the call's loops, up to four
+  std::array<double, 3> nvls_tree_fill{};  ///< the same; more for each doubling of the nodes
+  double collnet_fill = 0;
   double nvls_slice = 0;                          ///< us
   std::array<uint32_t, 2> most_channels{64, 64};  ///< one node, several
   double p2p_chunk = 0, p2p_network_chunk = 0, p2p_ll_bytes = 0;

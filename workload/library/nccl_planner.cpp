@@ -14,6 +14,7 @@ namespace weft::library {
 namespace {
 
 constexpr double kFewNvls = 150;      // GB/s: a slower NVLS over nodes has small chunks
+constexpr double kFillingLoops = 4;   // of NVLS, until as many are under way as ever are
 constexpr uint32_t kSlicedSteps = 4;  // steps of a Simple chunk of rings that reduce or gather parts
 
 size_t index(Protocol protocol) {
@@ -103,7 +104,11 @@ void lay_out_nvls(const Context& c, LibraryPlan& plan, double believed, uint32_t
   plan.chunk_bytes = static_cast<uint64_t>(chunk);
   plan.loop_bytes = static_cast<uint64_t>(width * chunk);
   plan.loops = (plan.bytes + plan.loop_bytes - 1) / plan.loop_bytes;
-  plan.fill = tree ? rules.nvls_tree_fill + log2_floor(c.shape.nodes) / 2 : rules.nvls_fill;
+  // The first loops of a call wait for each other.
+  const double loops = std::clamp(bytes / static_cast<double>(plan.loop_bytes), 1.0, kFillingLoops);
+  plan.fill = tree ? rules.nvls_tree_fill[0] + rules.nvls_tree_fill[1] * std::log2(loops) +
+                         rules.nvls_tree_fill[2] * log2_floor(c.shape.nodes)
+                   : rules.nvls_fill[0] + rules.nvls_fill[1] * std::log2(loops);
   if (!tree) plan.sigma_us = rules.nvls_slice;
   plan.steps = 3;
 }
