@@ -11,7 +11,8 @@
 #
 # The same seed on the same code and corpora tries the same inputs (as many as the time allows). Without it every run
 # tries others. The 10 s are time on the wall: on a busy machine an input can take longer than it does. Such an input
-# is read again alone, and counts as a finding only if it takes 10 s again.
+# is read again alone, and counts as a finding only if it takes 10 s again; if not, the run goes on for the time that is
+# left.
 #
 # New inputs go to build/fuzz/corpus. A finding is kept by putting its input into tests/fuzz/corpus/TARGET; the tests
 # corpus_TARGET then read it with every compiler.
@@ -85,7 +86,7 @@ fuzzer() {
     "$root/build/fuzz/bin/fuzz_$target" "$@"
 }
 
-# fuzz TARGET: one run; its exit code.
+# fuzz TARGET SECONDS: one run; its exit code.
 fuzz() {
   local target=$1 options
   options_of "$target"
@@ -94,7 +95,7 @@ fuzz() {
   mkdir -p "$grown"
   [ -z "$seed" ] || options+=("-seed=$seed")
   [ ! -f "$dictionary" ] || options+=("-dict=$dictionary")
-  fuzzer "$target" -max_total_time="$seconds" -max_len=16384 -print_final_stats=1 \
+  fuzzer "$target" -max_total_time="$2" -max_len=16384 -print_final_stats=1 \
     -artifact_prefix="$findings/$target-" "${options[@]}" "$grown" "$seeds" >"$logs/$target.log" 2>&1
 }
 
@@ -112,6 +113,28 @@ slow_by_the_machine() {
   rm -f "$input"
 }
 
+# executions TARGET: of its last run.
+executions() {
+  sed -n 's/^stat::number_of_executed_units: *//p' "$logs/$1.log" | tail -n 1
+}
+
+# fuzz_all_the_time TARGET: runs until the time is over or there is a finding; the exit code of the last run. Leaves the
+# executions of all runs and the number of runs that the machine ended.
+fuzz_all_the_time() {
+  local target=$1 begin=$SECONDS left=$seconds status runs=0 ended=0
+  while true; do
+    status=0
+    fuzz "$target" "$left" || status=$?
+    runs=$((runs + $(executions "$target") + 0))
+    [ "$status" -ne 0 ] && slow_by_the_machine "$target" || break
+    ended=$((ended + 1)) status=0
+    left=$((seconds - (SECONDS - begin)))
+    [ "$left" -gt 0 ] || break
+  done
+  printf '%s %s\n' "$runs" "$ended" >"$logs/$target.runs"
+  return "$status"
+}
+
 # Some at once: as many as there may be, the next when one has ended.
 declare -A status=()
 declare -A pid_of=()
@@ -122,7 +145,7 @@ while [ "${#waiting[@]}" -ne 0 ] || [ "${#running[@]}" -ne 0 ]; do
     target=${waiting[0]}
     waiting=("${waiting[@]:1}")
     say "fuzzing $target for $seconds s"
-    fuzz "$target" &
+    fuzz_all_the_time "$target" &
     pid_of[$target]=$!
     running+=("$target")
   done
@@ -135,13 +158,12 @@ done
 failed=0
 for target in "${targets[@]}"; do
   log="$logs/$target.log"
-  runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log" | tail -n 1)
+  read -r runs ended <"$logs/$target.runs" || true
   coverage=$(grep -oE 'cov: [0-9]+ ft: [0-9]+' "$log" | tail -n 1 || true)
   if [ "${status[$target]}" -eq 0 ]; then
-    say "$target: ${runs:-?} executions, ${coverage:-no coverage}, no finding"
-  elif slow_by_the_machine "$target"; then
-    say "$target: ${runs:-?} executions, ${coverage:-no coverage}, no finding; ended early because the machine was busy" \
-      "(one input took 10 s, but not when it was read again alone)"
+    busy=
+    [ "${ended:-0}" -eq 0 ] || busy=" (the machine was busy: $ended inputs took 10 s, but not when they were read again alone)"
+    say "$target: ${runs:-?} executions, ${coverage:-no coverage}, no finding$busy"
   else
     failed=1
     say "$target: FINDING after ${runs:-?} executions; $log ends:" >&2
