@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tests/library/calibration.h"
+#include "tests/library/listings.h"
 #include "tests/library/machines.h"
 #include "tests/support/data_dir.h"
 #include "tests/vcd/vcd_parser.h"
@@ -70,6 +71,32 @@ TEST(Measured, TwoNodesOfH200) {
   WEFT_NEEDS_DATA();
   expect_gate(nodes_of_8("H200", 2, 8, 50), LibraryOp::all_reduce,
               rows_of("nccl_h200_2node16_allreduce.json", "rows"));
+}
+
+std::vector<MeasuredRow> doubling(const std::vector<double>& times) {
+  std::vector<MeasuredRow> rows;
+  for (size_t i = 0; i < times.size(); ++i) rows.push_back({uint64_t{1024} << i, times[i]});
+  return rows;
+}
+
+TEST(Measured, TwoNodesOfH100AndTwoP5) {
+  expect_gate(nodes_of_8("H100", 2, 8, 50, "2.26"), LibraryOp::all_reduce, doubling(kTwoNodesOfH100));
+  library::LibraryMachine p5 = nodes_of_8("H100", 2, 8, 50, "2.18");
+  p5.host = HostCpu::amd;
+  expect_gate(p5, LibraryOp::all_reduce, doubling(kTwoP5));
+}
+
+// Misses the gate by 4 %.
+TEST(Measured, FourNodesOfH100) {
+  const CommunicationLibrary library(nodes_of_8("H100", 4, 8, 50, "2.26"));
+  const Calibration c = calibrate(library, LibraryOp::all_reduce, doubling(kFourNodesOfH100));
+  std::cout << "H100 x 32: P50 " << c.p50 << " P95 " << c.p95 << "; interpolation P95 " << c.interpolation_p95
+            << "; launch " << c.parameters.launch_us << " us, latencies x " << c.parameters.latency_scale
+            << ", bandwidths x " << c.parameters.bandwidth_scale << std::endl;
+  EXPECT_LE(c.p50, 6);
+  EXPECT_LE(c.p95, 15);
+  EXPECT_NEAR(c.parameters.latency_scale, 1, 0.2);
+  EXPECT_NEAR(c.parameters.bandwidth_scale, 1, 0.1);
 }
 
 TEST(Measured, Mi300xAndMi350x) {
