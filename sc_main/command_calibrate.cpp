@@ -176,7 +176,9 @@ ExitCode run_calibrate(const CalibrateOptions& options) {
   report.assess();
   std::string text = calibrate::report_text(report);
   text += fmt::format("\n# library: {} {}{}\n", to_string(wanted.kind), library.version(),
-                      of_logs.version.empty() ? "" : ", as the log says");
+                      of_logs.version.empty() ? ""
+                      : of_logs.note.empty()  ? ", as the log says"
+                                              : ", the nearest to the log's");
   std::vector<std::string> doubts = calibrate::implausible(parameters, choice);
   if (std::string doubt = calibrate::faster_than_nics(planned.rows, library.machine()); !doubt.empty())
     doubts.push_back(std::move(doubt));

@@ -118,9 +118,9 @@ class BankedHbm final : public MemoryTarget {
   std::vector<DramChannel> channels_;  ///< none before the first small access
   std::vector<Picoseconds> next_;      ///< command, by channel; not later than that
   bool lagging_ = false;
-  std::vector<uint64_t> caught_up_;             ///< by channel: twice the instant; + 1: late requests, too
-  uint64_t instant_ = 0;                        ///< number of those at which requests came
-  Picoseconds due_ = 0;                         ///< lagging channels have to catch up
+  std::vector<uint64_t> caught_up_;  ///< by channel: 2 x instant, + 1 if late requests were served, too
+  uint64_t instant_ = 0;             ///< number of those at which requests came
+  Picoseconds due_ = 0;              ///< lagging channels have to catch up
   const Picoseconds read_answer_, any_answer_;  ///< from a command to its answer, at least
   uint64_t open_writes_ = 0;                    ///< accesses that are announced and not over
   std::vector<Pending> pending_;                ///< by ticket

@@ -11,8 +11,8 @@
 #
 # The same seed on the same code and corpora tries the same inputs (as many as the time allows). Without it every run
 # tries others. The 10 s are time on the wall: on a busy machine an input can take longer than it does. Such an input
-# is read again alone, and counts as a finding only if it takes 10 s again; if not, the run goes on for the time that is
-# left.
+# is read again, and counts as a finding only if it takes 10 s of processor time; if not, the run goes on for the time
+# that is left.
 #
 # New inputs go to build/fuzz/corpus. A finding is kept by putting its input into tests/fuzz/corpus/TARGET; the tests
 # corpus_TARGET then read it with every compiler.
@@ -99,17 +99,20 @@ fuzz() {
     -artifact_prefix="$findings/$target-" "${options[@]}" "$grown" "$seeds" >"$logs/$target.log" 2>&1
 }
 
-# slow_by_the_machine TARGET: did its run end by a time-out that does not happen when the input is read alone? Such
+# slow_by_the_machine TARGET: did its run end by a time-out of an input that takes less than 10 s of processor time? Such
 # inputs are no findings.
 slow_by_the_machine() {
-  local target=$1 input options
+  local target=$1 input options status=0 TIMEFORMAT='%U %S' user=0 system=0
   input=$(sed -n 's/.*Test unit written to \(.*\)$/\1/p' "$logs/$target.log" | tail -n 1)
   case $input in
     */"$target"-timeout-*) ;;
     *) return 1 ;;
   esac
   options_of "$target"
-  fuzzer "$target" "${options[@]}" "$input" >"$logs/$target.again.log" 2>&1 || return 1
+  { time fuzzer "$target" "${options[@]}" -timeout=600 "$input" >"$logs/$target.again.log" 2>&1 || status=$?; } \
+    2>"$logs/$target.time"
+  read -r user system <"$logs/$target.time" || true
+  [ "$status" -eq 0 ] && awk -v t="$user" -v s="$system" 'BEGIN { exit !(t + s < 10) }' || return 1
   rm -f "$input"
 }
 
@@ -158,11 +161,12 @@ done
 failed=0
 for target in "${targets[@]}"; do
   log="$logs/$target.log"
+  runs='?' ended=0
   read -r runs ended <"$logs/$target.runs" || true
   coverage=$(grep -oE 'cov: [0-9]+ ft: [0-9]+' "$log" | tail -n 1 || true)
   if [ "${status[$target]}" -eq 0 ]; then
     busy=
-    [ "${ended:-0}" -eq 0 ] || busy=" (the machine was busy: $ended inputs took 10 s, but not when they were read again alone)"
+    [ "${ended:-0}" -eq 0 ] || busy=" (the machine was busy: $ended inputs took 10 s, but not of processor time)"
     say "$target: ${runs:-?} executions, ${coverage:-no coverage}, no finding$busy"
   else
     failed=1

@@ -19,10 +19,12 @@ using Version = std::pair<unsigned long, unsigned long>;  // major, minor; {0, 0
 /// Codes have four digits up to 2.8 (2804), then five (21903).
 constexpr unsigned long kLongCodes = 10000;
 
+/// From the first digit on: "NCCL 2.26.2" is a version, too.
 Version parse(const std::string& text) {
+  const size_t begin = text.find_first_of("0123456789");
+  if (begin == std::string::npos) return {0, 0};
   char* end = nullptr;
-  const unsigned long first = std::strtoul(text.c_str(), &end, 10);
-  if (end == text.c_str()) return {0, 0};
+  const unsigned long first = std::strtoul(text.c_str() + begin, &end, 10);
   if (*end == '.') {
     const char* minor = end + 1;
     const unsigned long second = std::strtoul(minor, &end, 10);

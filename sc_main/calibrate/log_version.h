@@ -19,8 +19,8 @@ struct LogVersion {
   std::string note;     ///< a sentence, where it is not the version of the logs
 };
 
-/// "2.26.2+cuda12.8" and 22602 (NCCL_VERSION_CODE) are "2.26". A version that Weft has no tables of is the
-/// nearest one. Logs of several versions have none.
+/// "2.26.2+cuda12.8" and 22602 (NCCL_VERSION_CODE) give "2.26". A version without tables gives the nearest
+/// one that has some. Logs of several versions give none.
 LogVersion version_of(const std::vector<Measurement>& tables, LibraryKind kind);
 
 }  // namespace weft::calibrate

@@ -255,7 +255,7 @@ class Log {
   }
 
   void note_version(std::string_view line) {
-    for (const char* what : {"NCCL version ", "RCCL version "})
+    for (const char* what : {"NCCL version ", "RCCL version ", "NCCL version : ", "RCCL version : "})
       if (std::string version = word_behind(line, what); !version.empty() && version != ":")
         version_ = version;
     if (std::string version = word_behind(line, "nccl-library="); !version.empty()) version_ = version;

@@ -15,7 +15,7 @@ LogVersion of(const std::vector<std::string>& versions, LibraryKind kind = Libra
 }
 
 TEST(LogVersion, AsLogsWriteThem) {
-  for (const char* text : {"2.26.2+cuda12.8", "2.26", "2.26.6-1", "22602"}) {
+  for (const char* text : {"2.26.2+cuda12.8", "2.26", "2.26.6-1", "22602", "NCCL 2.26.2"}) {
     EXPECT_EQ(of({text}).version, "2.26") << text;
     EXPECT_EQ(of({text}).note, "") << text;
   }

@@ -179,6 +179,34 @@ TEST_F(Synthetic, WritesAMachineThatHasTheFittedParameters) {
         << i;
 }
 
+// Where the machine has no version, that of the table chooses what is planned.
+TEST_F(Synthetic, TakesTheVersionOfTheTable) {
+  const auto with = [&](const std::string& version) {
+    const std::string path = folder_.file("version.json");
+    write(path, R"({"operation": "all_reduce", "ranks": 16, "library": ")" + version + R"(", "rows": [)" +
+                    kRows + "]}");
+    return path;
+  };
+  const auto nvls_from = [](const json& report) {
+    for (const json& row : report["plan"])
+      if (row["algorithm"] == "nvls_tree") return row["bytes"].get<uint64_t>();
+    return uint64_t{0};
+  };
+  const uint64_t old = 1 << 20, now = 4 << 20;
+  EXPECT_EQ(nvls_from(calibrated({with("2.26.2+cuda12.8"), "--machine", "dgx_h100_2node"})), old);
+  EXPECT_EQ(nvls_from(calibrated({with(""), "--machine", "dgx_h100_2node"})), now);
+  EXPECT_EQ(nvls_from(calibrated({with("2.26.2"), "--machine", "dgx_h100_2node", "--set",
+                                  "collectives.library_version=2.29"})),
+            now);
+  EXPECT_NE(run({with("2.26.2"), "--machine", "dgx_h100_2node", "--out", folder_.file("fitted.yaml")})
+                .out.find("nccl 2.26, as the log says"),
+            std::string::npos);
+  EXPECT_NE(read(folder_.file("fitted.yaml")).find("library_version: \"2.26\""), std::string::npos)
+      << read(folder_.file("fitted.yaml"));
+  const Ran ancient = run({with("2.4.8"), "--machine", "dgx_h100_2node"});
+  EXPECT_TRUE(ancient.says({"2.4.8", "2.14"})) << ancient.err;
+}
+
 TEST_F(Synthetic, OneParameterOrTwo) {
   const json one = calibrated({table(8, kRows), "--machine", "dgx_h100", "--fit", "t0"});
   EXPECT_EQ(one["parameters"]["latency_scale"], 1);

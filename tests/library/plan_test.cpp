@@ -528,6 +528,24 @@ TEST(LibraryCollNet, ChainBySum) {
       << "the first chunk passes 16 hops at the rate of a channel, 24 GB/s";
 }
 
+// A tree's first chunk is on each hop as long as the channel, the link or the NIC needs for it.
+TEST(LibraryWork, AChunkOfATreeIsNoFasterThanALink) {
+  const auto way = [](LibraryMachine machine, const char* protocol) {
+    machine.overrides = testing::TempDir() + "tree_" + protocol + ".csv";
+    std::ofstream(machine.overrides) << "allreduce,-1,-1,tree," << protocol << ",-1,-1,-1\n";
+    return plan(CommunicationLibrary(machine), 64 * kMiB).way_bandwidth;
+  };
+  LibraryMachine pcie = one_node("L4");
+  pcie.links = NodeLinks::pcie;
+  pcie.host = HostCpu::arm;
+  EXPECT_DOUBLE_EQ(way(pcie, "simple"), 6.0 / 14) << "8 GPUs on two sockets, 6 GB/s between them";
+  EXPECT_DOUBLE_EQ(way(pcie, "ll"), 3.0 / 14);
+  EXPECT_DOUBLE_EQ(way(one_node("A100"), "simple"), 24.0 / 14);
+  EXPECT_DOUBLE_EQ(way(dgx_1v(), "simple"), 20.0 / 14);
+  EXPECT_DOUBLE_EQ(way(dgx_1v(), "ll"), 10.0 / 14);
+  EXPECT_DOUBLE_EQ(way(nodes_of_8("A100", 4, 8, 12.5), "simple"), 1 / (14 / 24.0 + 4 / 12.5));
+}
+
 TEST(LibraryCollNet, ChannelsAndChunksGrowWithTheSize) {
   uint32_t channels = 0;
   uint64_t chunk = 0;

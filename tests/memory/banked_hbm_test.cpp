@@ -299,6 +299,63 @@ TEST(BankedHbm, AccessesTakeTheSameTimeWhenSomebodyLooks) {
   }
 }
 
+/// Reads and writes on a grid of half clocks: of one initiator they are told some time ahead, of the other
+/// when they come. So both kinds come at one instant to one channel.
+std::string two_kinds_of_arrivals(uint64_t seed, bool watched) {
+  vcd::ProbeHub hub;
+  Everything everything;
+  hub.join(everything);
+  BankedHbm hbm("hbm", hbm2(), 1, 0, 2, watched ? &hub : nullptr);
+  test::Manager manager;
+  unsigned char data[64] = {};
+  std::vector<Picoseconds> ends;
+  std::vector<std::unique_ptr<tlm::tlm_generic_payload>> payloads;
+  Initiator ahead("ahead"), at_once("at_once");
+  const Picoseconds grid = hbm2().clock / 2;
+  const auto sends = [&](Initiator& initiator, uint32_t socket, bool early) {
+    initiator.socket.bind(hbm.socket(socket));
+    initiator.answer = [&](tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_time& delay) {
+      if (phase == tlm::END_REQ) return tlm::TLM_ACCEPTED;
+      ends.push_back((sc_core::sc_time_stamp() + delay).value());
+      p.release();
+      phase = tlm::END_RESP;
+      return tlm::TLM_COMPLETED;
+    };
+    initiator.script = [&, early] {
+      std::mt19937_64 random(seed + (early ? 0 : 1000));
+      for (int i = 0; i < 60; ++i) {
+        payloads.push_back(std::make_unique<tlm::tlm_generic_payload>());
+        tlm::tlm_generic_payload& p = *payloads.back();
+        p.set_mm(&manager);
+        p.acquire();
+        Initiator::fill(p, (random() % 8 << 20) + random() % 4 * 32, 32, data);
+        if (random() % 2 != 0) p.set_command(tlm::TLM_WRITE_COMMAND);
+        tlm::tlm_phase phase = tlm::BEGIN_REQ;
+        const Picoseconds ahead_by = early ? (1 + random() % 12) * grid : 0;
+        sc_time delay = sc_time::from_value(ahead_by);
+        initiator.socket->nb_transport_fw(p, phase, delay);
+        sc_core::wait(sc_time::from_value(random() % 3 * grid));
+      }
+    };
+  };
+  sends(ahead, 0, true);
+  sends(at_once, 1, false);
+  sc_core::sc_start();
+  std::sort(ends.begin(), ends.end());
+  std::string text = std::to_string(ends.size());
+  for (const Picoseconds t : ends) text += " " + std::to_string(t);
+  return text;
+}
+
+TEST(BankedHbm, ArrivalsThatAreToldAheadAndThoseThatAreNotTakeTheSameTimeWhenSomebodyLooks) {
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    const auto unwatched = isolated([&] { return two_kinds_of_arrivals(seed, false); });
+    ASSERT_EQ(unwatched.status, 0) << unwatched.text;
+    EXPECT_EQ(unwatched.text.substr(0, 4), "120 ") << unwatched.text;
+    EXPECT_EQ(unwatched.text, isolated([&] { return two_kinds_of_arrivals(seed, true); }).text) << seed;
+  }
+}
+
 TEST(BankedHbm, AccessesAtRandomFinishOnceWithinTheirBounds) {
   for (uint32_t seed = 1; seed <= 12; ++seed) {
     EXPECT_SILENT(isolated([seed] {

@@ -11,6 +11,7 @@
 
 #include "tests/library/machines.h"
 #include "tests/programs/program_rig.h"
+#include "workload/programs/channel_orders.h"
 
 namespace weft::test {
 namespace {
@@ -103,6 +104,33 @@ TEST(Programs, CarryTheirData) {
   EXPECT_GT(elements, 1000000u);
 }
 
+// Four GPUs of each node, at the same places or not: channels enter and leave a node at each equally often.
+TEST(Programs, RingsOfAPartUseItsNicsEquallyOften) {
+  const library::LibraryMachine machine = nodes_of_8("H100", 2, 8, 50);
+  for (const std::vector<uint32_t>& npus : {std::vector<uint32_t>{0, 1, 2, 3, 8, 9, 10, 11},
+                                            {0, 2, 4, 6, 8, 10, 12, 14},
+                                            {0, 1, 2, 3, 12, 13, 14, 15},
+                                            {0, 1, 6, 7, 9, 11, 12, 15}}) {
+    library::Team team;
+    team.npus = npus;
+    for (uint32_t m = 0; m < npus.size(); ++m) team.positions.push_back(m);
+    library::ChannelOrders orders(machine, team);
+    std::vector<uint32_t> entered(npus.size(), 0), left(npus.size(), 0);
+    for (uint32_t channel = 0; channel < 16; ++channel) {
+      const std::vector<uint32_t> ring = orders.ring(channel);
+      ASSERT_EQ(ring.size(), npus.size());
+      for (size_t i = 0; i < ring.size(); ++i) {
+        const uint32_t next = ring[(i + 1) % ring.size()];
+        if (orders.node(ring[i]) == orders.node(next)) continue;
+        ++left[ring[i]];
+        ++entered[next];
+      }
+    }
+    EXPECT_EQ(entered, std::vector<uint32_t>(npus.size(), 4)) << npus[4];
+    EXPECT_EQ(left, std::vector<uint32_t>(npus.size(), 4)) << npus[4];
+  }
+}
+
 /// Parts of their own for all ranks, which the network's switches reduce or send to the other nodes.
 TEST(Programs, NvlsOverNodesGathersAndScattersParts) {
   uint32_t runs = 0;
@@ -156,6 +184,16 @@ TEST(Programs, LoopsOfManyMessagesAreJoined) {
       EXPECT_NEAR(static_cast<double>(out.time) * 1e-6 / out.work_us, 1, 0.005) << of.text();
     }
   }
+  of.op = CollectiveOp::all_reduce;
+  for (const char* algorithm : {"nvls", "nvlstree", "collnet_direct"}) {
+    of.algorithm = algorithm;
+    of.bytes = uint64_t{64} << 30;
+    ProgramOutcome out;
+    ASSERT_TRUE(tried(of, kAtOnce, false, out)) << algorithm;
+    EXPECT_LT(out.sends, 400000u) << of.text();
+    EXPECT_NEAR(static_cast<double>(out.time) * 1e-6 / out.work_us, 1, 0.005) << of.text();
+  }
+  of.algorithm = "nvls";
   // With data: chunks of a few elements.
   of.machine.nodes = 6;
   of.small_chunks = true;

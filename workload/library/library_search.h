@@ -22,7 +22,7 @@ struct CommShape {
   uint32_t nodes = 1;
   uint32_t local = 1;        ///< ranks of the node that has most
   uint32_t least_local = 1;  ///< .. of the one that has fewest
-  bool same_places = true;   ///< of all nodes
+  bool same_places = true;   ///< the ranks are at the same places of all nodes
 
   static CommShape of(const LibraryMachine& machine, const LibraryCall& call);
 };

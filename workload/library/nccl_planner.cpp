@@ -71,12 +71,25 @@ void share_out(LibraryPlan& plan, uint32_t channels) {
   plan.channel_bytes = (plan.bytes + channels - 1) / channels;
 }
 
-/// Of a chunk that passes so many hops in nodes and between them, one after the other, with the channel's
-/// links for itself: as fast as a channel can be, or a NIC.
+/// GB/s of data that one channel has of the links from GPU to GPU, if nothing else is on them.
+double links_of_a_channel(const Context& c) {
+  switch (c.machine.links) {
+    case NodeLinks::cube_mesh:
+    case NodeLinks::fully_connected:
+      return c.link_bandwidth();
+    default:
+      return c.node_bandwidth();
+  }
+}
+
+/// Bandwidth of a chunk that passes `near` hops in nodes and `far` hops between them, one after the other. A
+/// hop is as fast as a channel can be, or as the link or the NIC is.
 double way_bandwidth(const Context& c, const LibraryPlan& plan, double near, double far) {
   const double rate = c.generation.channel_rate[index(plan.protocol)];
+  const double link = links_of_a_channel(c) / plan.wire_factor;
   const double nic = c.machine.nic_bandwidth / plan.wire_factor;
-  const double time = near / rate + (far > 0 ? far / std::min(rate, nic) : 0);
+  const double time =
+      (near > 0 ? near / std::min(rate, link) : 0) + (far > 0 ? far / std::min(rate, nic) : 0);
   return time > 0 ? 1 / time : 0;
 }
 

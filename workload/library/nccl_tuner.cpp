@@ -11,10 +11,11 @@
 namespace weft::library {
 namespace {
 
-constexpr uint32_t kMostDirect = 8;      // ranks of a node with CollNetDirect (NCCL_MAX_DIRECT_ARITY + 1)
-constexpr uint32_t kMostNvlsParts = 32;  // .. that NVLS gathers and scatters for (NCCL_MAX_NVLS_ARITY)
-constexpr double kArity = 0.4;           // us that each further rank of the node adds to CollNetDirect
-constexpr double kUsPerGb = 1e-3;        // us that a byte takes at 1 GB/s
+constexpr uint32_t kMostDirect = 8;  // ranks of a node with CollNetDirect (NCCL_MAX_DIRECT_ARITY + 1)
+// Ranks of a node, at most, for an all-gather or reduce-scatter by NVLS (NCCL_MAX_NVLS_ARITY).
+constexpr uint32_t kMostNvlsParts = 32;
+constexpr double kArity = 0.4;     // us that each further rank of the node adds to CollNetDirect
+constexpr double kUsPerGb = 1e-3;  // us that a byte takes at 1 GB/s
 
 uint32_t log2_floor(uint64_t value) {
   uint32_t log = 0;

@@ -121,29 +121,32 @@ ChannelOrders::ChannelOrders(const LibraryMachine& machine, const Team& team)
 /// Channels take the NICs beside the communicator's GPUs in turn, and the GPUs of a NIC.
 void ChannelOrders::find_entries() {
   const uint32_t nics = std::max(1u, std::min(machine_.nics_per_node, gpus_));
-  const uint32_t shared = gpus_ / nics;
-  for (uint32_t nic = 0; nic < nics; ++nic) {
-    std::vector<uint32_t> beside;
-    const uint32_t end = (nic + 1) * gpus_ / nics;
-    for (uint32_t place = nic * gpus_ / nics; place < end; ++place)
-      if (used_[place]) beside.push_back(place);
-    if (beside.size() > shared) beside.resize(shared);
-    if (!beside.empty()) entries_.push_back(std::move(beside));
+  const uint32_t shared = gpus_ / nics;  // where NICs do not divide the GPUs, some of these have none
+  for (const std::vector<uint32_t>& node : nodes_) {
+    std::vector<bool> has(gpus_, false);
+    for (const uint32_t member : node) has[local_[member]] = true;
+    std::vector<std::vector<uint32_t>>& entries = entries_.emplace_back();
+    for (uint32_t nic = 0; nic < nics; ++nic) {
+      std::vector<uint32_t> beside;
+      const uint32_t end = (nic + 1) * gpus_ / nics;
+      for (uint32_t place = nic * gpus_ / nics; place < end; ++place)
+        if (has[place] && beside.size() < shared) beside.push_back(place);
+      if (!beside.empty()) entries.push_back(std::move(beside));
+    }
   }
 }
 
-/// The GPU beside the channel's NIC.
-uint32_t ChannelOrders::entry(uint32_t channel) const {
-  const auto nics = static_cast<uint32_t>(entries_.size());
-  const std::vector<uint32_t>& beside = entries_[channel % nics];
+/// The GPU beside the NIC by which the channel enters the node.
+uint32_t ChannelOrders::entry(uint32_t node, uint32_t channel) const {
+  const auto nics = static_cast<uint32_t>(entries_[node].size());
+  const std::vector<uint32_t>& beside = entries_[node][channel % nics];
   return beside[channel / nics % beside.size()];
 }
 
 std::vector<uint32_t> ChannelOrders::cycle(uint32_t channel) {
-  const uint32_t first = entry(channel);
-  if (!capacity_.empty()) return balanced_cycle(channel, first);
+  if (!capacity_.empty()) return balanced_cycle(channel, entry(0, channel));
   std::vector<uint32_t> places(gpus_);
-  for (uint32_t i = 0; i < gpus_; ++i) places[i] = (first + i) % gpus_;
+  std::iota(places.begin(), places.end(), 0u);
   return places;
 }
 
@@ -154,7 +157,8 @@ uint32_t ChannelOrders::exit(uint32_t channel, uint32_t first) const {
   if (nodes_.size() < 2) return kAny;
   const uint32_t shared = std::max(1u, gpus_ / std::max(1u, std::min(machine_.nics_per_node, gpus_)));
   const bool all_joined = machine_.links == NodeLinks::fully_connected && shared == 1;
-  const uint32_t turn = all_joined && gpus_ > 1 ? channel / gpus_ % (gpus_ - 1) : 0;
+  const auto nics = static_cast<uint32_t>(entries_.front().size());
+  const uint32_t turn = all_joined && gpus_ > 1 ? channel / nics % (gpus_ - 1) : 0;
   const uint32_t last = shared > 1 ? first / shared * shared + (first % shared + 1) % shared
                                    : (first + gpus_ - 1 - turn) % gpus_;
   return last < gpus_ && last != first && used_[last] ? last : kAny;
@@ -178,21 +182,24 @@ std::vector<uint32_t> ChannelOrders::balanced_cycle(uint32_t channel, uint32_t f
   return places;
 }
 
-std::vector<uint32_t> ChannelOrders::members_of(uint32_t node, const std::vector<uint32_t>& places) const {
+std::vector<uint32_t> ChannelOrders::members_of(uint32_t node, uint32_t channel, std::vector<uint32_t> cycle,
+                                                bool backwards) const {
+  if (capacity_.empty())
+    std::rotate(cycle.begin(), std::find(cycle.begin(), cycle.end(), entry(node, channel)), cycle.end());
+  if (backwards) std::reverse(cycle.begin(), cycle.end());
   std::vector<uint32_t> members;
-  for (const uint32_t place : places)
+  for (const uint32_t place : cycle)
     for (const uint32_t m : nodes_[node])
       if (local_[m] == place) members.push_back(m);
   return members;
 }
 
 std::vector<uint32_t> ChannelOrders::ring(uint32_t channel) {
-  std::vector<uint32_t> places = cycle(channel);
+  const std::vector<uint32_t> places = cycle(channel);
   std::vector<uint32_t> order;
   for (uint32_t node = 0; node < nodes_.size(); ++node) {
-    const std::vector<uint32_t> members = members_of(node, places);
+    const std::vector<uint32_t> members = members_of(node, channel, places, node % 2 != 0);
     order.insert(order.end(), members.begin(), members.end());
-    std::reverse(places.begin(), places.end());
   }
   return order;
 }
@@ -200,7 +207,7 @@ std::vector<uint32_t> ChannelOrders::ring(uint32_t channel) {
 ChannelOrders::Tree ChannelOrders::tree(uint32_t channel) {
   const std::vector<uint32_t> places = cycle(channel);
   const auto count = static_cast<uint32_t>(nodes_.size());
-  const auto nics = static_cast<uint32_t>(entries_.size());
+  const auto nics = static_cast<uint32_t>(entries_.front().size());
   // The channels of each NIC alternate between the two trees: an inner node of one is a leaf of the other.
   const bool other = (channel % nics + channel / nics) % 2 != 0;
   Tree tree;
@@ -209,7 +216,7 @@ ChannelOrders::Tree ChannelOrders::tree(uint32_t channel) {
   std::vector<uint32_t> heads;
   uint32_t root = 0;
   for (uint32_t node = 0; node < count; ++node) {
-    const std::vector<uint32_t> members = members_of(node, places);
+    const std::vector<uint32_t> members = members_of(node, channel, places, false);
     heads.push_back(members.front());
     for (size_t i = 1; i < members.size(); ++i) tree.parent[members[i]] = members[i - 1];
   }

@@ -52,19 +52,22 @@ class ChannelOrders {
 
  private:
   void find_entries();
-  uint32_t entry(uint32_t channel) const;
+  uint32_t entry(uint32_t node, uint32_t channel) const;
   uint32_t exit(uint32_t channel, uint32_t first) const;
-  /// The places of a node (0 .. gpus_per_node - 1) as the channel passes them, from its entry on.
+  /// The places of a node (0 .. gpus_per_node - 1) as the channel passes them.
   std::vector<uint32_t> cycle(uint32_t channel);
   std::vector<uint32_t> balanced_cycle(uint32_t channel, uint32_t first);
-  std::vector<uint32_t> members_of(uint32_t node, const std::vector<uint32_t>& places) const;
+  /// The node's members along the cycle, from the channel's entry on, or backwards to it.
+  std::vector<uint32_t> members_of(uint32_t node, uint32_t channel, std::vector<uint32_t> cycle,
+                                   bool backwards) const;
 
   const LibraryMachine& machine_;
   uint32_t gpus_;  ///< places of a node
   std::vector<std::vector<uint32_t>> nodes_;
   std::vector<uint32_t> local_, node_;
-  std::vector<bool> used_;                      ///< places at which some node has a member
-  std::vector<std::vector<uint32_t>> entries_;  ///< those beside each NIC that has some
+  std::vector<bool> used_;  ///< places at which some node has a member
+  /// By node: of each NIC that has some, the places beside it at which the node has a member.
+  std::vector<std::vector<std::vector<uint32_t>>> entries_;
   std::vector<uint32_t> capacity_;  ///< links from place to place; empty: all alike, behind a switch
   std::vector<uint32_t> load_;      ///< rings that use them
 };

@@ -14,7 +14,8 @@ namespace weft::library {
 
 /// Data go in loops, which the heads share. A loop goes in pieces, as the chunks of its channels do, so that
 /// a leg of the way is not longer than it should be. Where that would be too many messages, some loops go as
-/// one piece: they follow each other anyway, and the parts of a piece do, too. Times are in us.
+/// one piece. Loops follow each other, and so do the parts of a piece; so the time stays the same. Times are
+/// in us.
 class LoopPieces {
  public:
   /// `sends`: messages of a piece. `heads`: parts of a loop. Neither is 0.

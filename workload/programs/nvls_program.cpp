@@ -15,7 +15,7 @@
 // the other nodes, which multicast it there. The closed form is F + (S / loop) t with
 // F = latency + fill t: GPUs contribute a loop each t, and F is shared out evenly among the legs of a part's
 // way. Links carry a loop once up and once down, and its parts once more, as multimem operations do. All
-// channels of a GPU are one lane. Loops that a large call has many of are joined (loop_pieces.h).
+// channels of a GPU are one lane. A large call has many loops; some of them go as one piece (loop_pieces.h).
 
 #include <algorithm>
 

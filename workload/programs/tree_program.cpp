@@ -3,10 +3,10 @@
 //
 // Trees: all-reduce, up to the root and down again, both ways at once by lanes of their own. The closed form
 // says how long it takes to fill the tree: F = latency + the time that a chunk alone needs for all hops. A
-// message is as large a piece as F allows: with H hops from the farthest member to
-// the root and back, pieces that take x each fill the tree in (H - 1) x, and what F has beyond that is shared
-// out among the hops. CollNetChain is a tree whose root is a switch of the network. So the time without
-// contention is the closed form's whatever the size of a piece.
+// message is as large a piece as F allows: with H hops from the farthest member to the root and back, pieces
+// that take x each fill the tree in (H - 1) x, and what F has beyond that is shared out among the hops.
+// CollNetChain is a tree whose root is a switch of the network. So the time without contention is the closed
+// form's whatever the size of a piece.
 
 #include <algorithm>
 #include <cmath>
