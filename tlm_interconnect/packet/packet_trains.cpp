@@ -146,9 +146,6 @@ PacketTrains::Reason PacketTrains::try_to_observe(Train& train, uint64_t left, T
   if (train.path.empty()) {
     train.possible = find_path(train, messages_[train.message].message);
     spend(train, kWayOfHop * train.path.size());
-    uint64_t looked_at = 0;
-    for (const Hop& hop : train.path) train.possible = train.possible && hop.router->count_wanted(looked_at);
-    spend(train, kLookAtPacket * looked_at);
     if (!train.possible) return Reason::never;
     measure_path(train);
     // A first look at a long path.
@@ -167,12 +164,22 @@ PacketTrains::Reason PacketTrains::try_to_observe(Train& train, uint64_t left, T
     wait_for_company(train);
     return train.waits_for;
   }
+  if (!count_company(train)) return Reason::never;
   for (const Hop& hop : train.path) hop.router->reserve(hop.input, hop.output, train.from->number());
   train.phase = Phase::observed;
   train.recorded = false;
   train.observed_from = train.begun;
   begin_steps(train, t);
   return Reason::stepping;
+}
+
+// From now on the routers of the path count whose packets want which output. That costs some time for every
+// packet, so they begin when a path is about to be observed, and not before.
+bool PacketTrains::count_company(Train& train) {
+  uint64_t looked_at = 0;
+  for (const Hop& hop : train.path) train.possible = train.possible && hop.router->count_wanted(looked_at);
+  spend(train, kLookAtPacket * looked_at);
+  return train.possible;
 }
 
 void PacketTrains::first_record(Train& train, Ticks t) {

@@ -157,6 +157,7 @@ class PacketTrains {
   void begin_message(Train& train, const Message& message, uint32_t handle);
   void measure_path(Train& train) const;
   Reason try_to_observe(Train& train, uint64_t left, Ticks t);
+  bool count_company(Train& train);
   void first_record(Train& train, Ticks t);
   void begin_steps(Train& train, Ticks t);
   void end_steps(Train& train);

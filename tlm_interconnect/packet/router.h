@@ -455,14 +455,16 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   std::vector<uint32_t> disturbed_;         ///< trains to be resumed before the next cycle
   /// By output: packets announced and not yet sent on that will, or may, leave by it. Empty: not counted.
   std::vector<uint32_t> wanted_;
-  /// Where the newest head of an input VC goes, if that is certain: those of one flow follow each other.
+  /// Where a head goes, if that is certain: by input VC and flow, the newest in each place of a table.
   struct KnownWay {
+    uint32_t input = kFree;
     uint32_t source = kFree;
     uint32_t destination = kFree;
     uint32_t virtual_network = kFree;
     uint32_t output = kFree;
   };
-  std::vector<KnownWay> known_ways_;  ///< per input VC; empty until packets are counted
+  static constexpr uint32_t kKnownWays = 256;
+  std::vector<KnownWay> known_ways_;  ///< empty until packets are counted
   struct Live {
     PortSet va_ports, sa_ports, held_ports;
     uint32_t held_count = 0;
