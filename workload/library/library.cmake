@@ -21,6 +21,7 @@ set(WEFT_LIBRARY_SOURCES
   library/library_plan.cpp
   library/library_search.cpp
   library/library_tables.cpp
+  library/library_version.cpp
   library/nccl_planner.cpp
   library/nccl_tuner.cpp
   library/overrides.cpp

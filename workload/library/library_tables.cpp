@@ -13,6 +13,7 @@
 
 #include "configs/document.h"
 #include "workload/library/library_files.h"
+#include "workload/library/library_version.h"
 
 namespace weft::library {
 namespace {
@@ -89,21 +90,11 @@ void merge(DocumentNode& to, const DocumentNode& from) {
   }
 }
 
-struct Version {
-  uint32_t major = 0, minor = 0;
-  bool operator<(const Version& o) const { return major != o.major ? major < o.major : minor < o.minor; }
-};
-
 /// "2.27" and "2.27.3-1"; nothing for what is no version.
-std::optional<Version> parse_version(const std::string& text) {
-  char* end = nullptr;
-  if (text.empty() || std::isdigit(static_cast<unsigned char>(text[0])) == 0) return std::nullopt;
-  Version version;
-  version.major = static_cast<uint32_t>(std::strtoul(text.c_str(), &end, 10));
-  if (*end != '.' || std::isdigit(static_cast<unsigned char>(end[1])) == 0) return std::nullopt;
-  version.minor = static_cast<uint32_t>(std::strtoul(end + 1, &end, 10));
-  if (*end != '\0' && *end != '.' && *end != '-' && *end != '+') return std::nullopt;
-  return version;
+std::optional<LibraryVersion> parse_version(const std::string& text) {
+  const char* rest = nullptr;
+  const std::optional<LibraryVersion> version = leading_version(text.c_str(), rest);
+  return *rest == '\0' || *rest == '.' || *rest == '-' || *rest == '+' ? version : std::nullopt;
 }
 
 void read_rules(const DocumentNode& root, Rules& rules) {
@@ -225,9 +216,9 @@ Tables Tables::read(LibraryKind kind, const std::string& version, const std::str
   tables.kind = kind;
   const std::vector<std::string> known = versions(kind);
   tables.version = version.empty() ? known.back() : version;
-  const std::optional<Version> wanted = parse_version(tables.version);
-  const Version oldest = *parse_version(known.front());
-  const Version newest = *parse_version(known.back());
+  const std::optional<LibraryVersion> wanted = parse_version(tables.version);
+  const LibraryVersion oldest = *parse_version(known.front());
+  const LibraryVersion newest = *parse_version(known.back());
   if (!wanted || *wanted < oldest || newest < *wanted)
     throw UserError(
         ExitCode::usage,

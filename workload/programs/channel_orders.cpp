@@ -94,7 +94,10 @@ uint32_t other_parent(uint32_t node, uint32_t n) {
 }  // namespace
 
 ChannelOrders::ChannelOrders(const LibraryMachine& machine, const Team& team)
-    : machine_(machine), gpus_(machine.gpus_per_node) {
+    : machine_(machine),
+      gpus_(machine.gpus_per_node),
+      nics_(std::max(1u, std::min(machine.nics_per_node, gpus_))),
+      gpus_of_nic_(gpus_ / nics_) {
   std::map<uint32_t, std::vector<uint32_t>> by_node;
   const auto members = static_cast<uint32_t>(team.npus.size());
   local_.resize(members);
@@ -120,17 +123,15 @@ ChannelOrders::ChannelOrders(const LibraryMachine& machine, const Team& team)
 
 /// Channels take the NICs beside the communicator's GPUs in turn, and the GPUs of a NIC.
 void ChannelOrders::find_entries() {
-  const uint32_t nics = std::max(1u, std::min(machine_.nics_per_node, gpus_));
-  const uint32_t shared = gpus_ / nics;  // where NICs do not divide the GPUs, some of these have none
   for (const std::vector<uint32_t>& node : nodes_) {
     std::vector<bool> has(gpus_, false);
     for (const uint32_t member : node) has[local_[member]] = true;
     std::vector<std::vector<uint32_t>>& entries = entries_.emplace_back();
-    for (uint32_t nic = 0; nic < nics; ++nic) {
+    for (uint32_t nic = 0; nic < nics_; ++nic) {
       std::vector<uint32_t> beside;
-      const uint32_t end = (nic + 1) * gpus_ / nics;
-      for (uint32_t place = nic * gpus_ / nics; place < end; ++place)
-        if (has[place] && beside.size() < shared) beside.push_back(place);
+      const uint32_t end = (nic + 1) * gpus_ / nics_;
+      for (uint32_t place = nic * gpus_ / nics_; place < end; ++place)
+        if (has[place] && beside.size() < gpus_of_nic_) beside.push_back(place);
       if (!beside.empty()) entries.push_back(std::move(beside));
     }
   }
@@ -155,7 +156,7 @@ std::vector<uint32_t> ChannelOrders::cycle(uint32_t channel) {
 /// different ones: what changes rails after an odd number of nodes uses all links then.
 uint32_t ChannelOrders::exit(uint32_t channel, uint32_t first) const {
   if (nodes_.size() < 2) return kAny;
-  const uint32_t shared = std::max(1u, gpus_ / std::max(1u, std::min(machine_.nics_per_node, gpus_)));
+  const uint32_t shared = gpus_of_nic_;
   const bool all_joined = machine_.links == NodeLinks::fully_connected && shared == 1;
   const auto nics = static_cast<uint32_t>(entries_.front().size());
   const uint32_t turn = all_joined && gpus_ > 1 ? channel / nics % (gpus_ - 1) : 0;

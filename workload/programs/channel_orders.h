@@ -49,6 +49,8 @@ class ChannelOrders {
   const std::vector<std::vector<uint32_t>>& nodes() const { return nodes_; }
   uint32_t local(uint32_t member) const { return local_[member]; }
   uint32_t node(uint32_t member) const { return node_[member]; }
+  /// NICs of a node, at most one a GPU.
+  uint32_t nics() const { return nics_; }
 
  private:
   void find_entries();
@@ -62,7 +64,9 @@ class ChannelOrders {
                                    bool backwards) const;
 
   const LibraryMachine& machine_;
-  uint32_t gpus_;  ///< places of a node
+  uint32_t gpus_;         ///< places of a node
+  uint32_t nics_;         ///< of a node, at most one a place
+  uint32_t gpus_of_nic_;  ///< where NICs do not divide the GPUs, some of these have none
   std::vector<std::vector<uint32_t>> nodes_;
   std::vector<uint32_t> local_, node_;
   std::vector<bool> used_;  ///< places at which some node has a member

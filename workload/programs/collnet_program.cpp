@@ -26,8 +26,7 @@ class DirectMaker {
       : m_(making), orders_(making.machine, making.team), nodes_(orders_.nodes()) {
     // Heads are spread over the node as its NICs are.
     const auto local = static_cast<uint32_t>(nodes_.front().size());
-    const uint32_t nics = std::max(1u, std::min(m_.machine.nics_per_node, m_.machine.gpus_per_node));
-    const uint32_t heads = std::clamp(nics * local / m_.machine.gpus_per_node, 1u, local);
+    const uint32_t heads = std::clamp(orders_.nics() * local / m_.machine.gpus_per_node, 1u, local);
     for (uint32_t h = 0; h < heads; ++h) heads_.push_back(h * local / heads);
   }
 
