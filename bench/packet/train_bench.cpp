@@ -244,6 +244,7 @@ int compare_trains(const TrainBench& bench, uint32_t pairs, double* ratio) {
                  t.splits, 100.0 * static_cast<double>(t.hops) / static_cast<double>(a[1].hops), a[1].hops,
                  t.looks, static_cast<double>(t.work) / static_cast<double>(a[1].hops));
       fmt::print("\n          packets one by one:");
+      fmt::print(" of {} joint trains, {} split;", t.joint, t.joint_splits);
       static const char* const kReasons[] = {"last",      "never",    "filling",  "account", "company",
                                              "unsettled", "stepping", "compared", "replayed"};
       for (size_t i = 0; i < t.ordinary.size(); ++i) {
@@ -370,6 +371,9 @@ int compare_all_trains(uint32_t pairs, uint32_t only) {
   clos.buffer_flits = 2048;
   TrainBench clos_one = clos;
   clos_one.vcs = 1;
+  TrainBench clos_one_long = clos_one;
+  clos_one_long.steps = 1;
+  clos_one_long.bytes = uint64_t{16} << 20;
   TrainBench clos_small = clos;
   clos_small.bytes = uint64_t{128} << 10;
   clos_small.packet_bytes = 256;
@@ -388,7 +392,7 @@ int compare_all_trains(uint32_t pairs, uint32_t only) {
   int status = 0;
   uint32_t number = 0;
   for (const TrainBench& bench : {good, far, far_long, far_one, far_direct, clos, clos_one, clos_small, near,
-                                  incast, incast_near, far_steps}) {
+                                  incast, incast_near, far_steps, clos_one_long}) {
     if (++number == only || only == 0) status |= compare_trains(bench, pairs);
   }
   return status;

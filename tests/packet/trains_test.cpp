@@ -53,6 +53,7 @@ struct Outcome {
   uint64_t hops = 0;  ///< packet-hops of the run
   uint64_t growing = 0, growing_splits = 0;
   uint64_t filling = 0, filling_splits = 0;
+  uint64_t joint = 0, joint_splits = 0;
 };
 
 Outcome run(const Scenario& s, bool trains) {
@@ -117,7 +118,8 @@ Outcome run(const Scenario& s, bool trains) {
         network.trains() != nullptr ? network.trains()->counters() : PacketTrains::Counters{};
     out << counters.trains << ' ' << counters.splits << ' ' << counters.packets << ' ' << counters.work << ' '
         << network.packet_hops() << ' ' << counters.growing << ' ' << counters.growing_splits << ' '
-        << counters.filling << ' ' << counters.filling_splits << '\n';
+        << counters.filling << ' ' << counters.filling_splits << ' ' << counters.joint << ' '
+        << counters.joint_splits << '\n';
     out << network.broken_invariant(true) << " late " << log.late << " hops " << network.packet_hops()
         << " flits " << log.flits << '\n';
     for (const auto& [id, at] : log.arrived) {
@@ -142,7 +144,8 @@ Outcome run(const Scenario& s, bool trains) {
   Outcome outcome;
   std::istringstream in(text);
   in >> outcome.trains >> outcome.splits >> outcome.packets >> outcome.work >> outcome.hops >>
-      outcome.growing >> outcome.growing_splits >> outcome.filling >> outcome.filling_splits;
+      outcome.growing >> outcome.growing_splits >> outcome.filling >> outcome.filling_splits >>
+      outcome.joint >> outcome.joint_splits;
   outcome.log = text.substr(std::min(text.size(), text.find('\n') + 1));
   return outcome;
 }
@@ -179,6 +182,8 @@ void add(Outcome& sum, const Outcome& one) {
   sum.growing_splits += one.growing_splits;
   sum.filling += one.filling;
   sum.filling_splits += one.filling_splits;
+  sum.joint += one.joint;
+  sum.joint_splits += one.joint_splits;
 }
 
 TEST(Trains, ChangeNothingOnAnyTopology) {
@@ -320,6 +325,43 @@ TEST(Trains, ChangeNothingWhilePathsFill) {
   }
   EXPECT_GT(sum.filling, 80u);
   EXPECT_GT(sum.filling_splits, 8u);
+}
+
+// Messages that share ports for as long as they last: many to one, and permutations on trees, whose messages
+// meet in one place or in a chain of places. Short ones come in between.
+TEST(Trains, ChangeNothingWhereMessagesShareLinks) {
+  Outcome sum;
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    Random random(seed, 6);
+    const auto pick = [&](auto... values) {
+      const std::common_type_t<decltype(values)...> all[] = {values...};
+      return all[random.below(sizeof...(values))];
+    };
+    Scenario s;
+    s.notation = pick("Switch(4)", "Switch(6)", "Clos(hosts=4,leaves=4,spines=2)", "Clos(hosts=3,leaves=4,spines=1)",
+                      "FatTree(4,2)", "Mesh(4)_Mesh(3)", "Ring(6)", "FullyConnected(4)_Switch(3)");
+    s.network.selection = s.notation == "FatTree(4,2)" ? "hash" : "";
+    s.pattern = pick(Pattern::incast, Pattern::permutation, Pattern::permutation, Pattern::any);
+    s.network.vcs = s.notation == "Ring(6)" ? 2 : pick(1u, 1u, 1u, 2u);
+    s.network.virtual_networks = pick(1u, 1u, 1u, 2u);
+    s.network.switching = pick(FlitSwitching::packet_held, FlitSwitching::packet_held, FlitSwitching::flit_interleaved);
+    s.network.release_on_credit = pick(false, false, false, true);
+    s.network.switch_allocator = pick("islip", "islip", "round_robin");
+    s.network.cycle = pick(ticks(1000), ticks(640) / 9, ticks(1280));
+    s.flit_time = s.network.cycle * pick(4u, 4u, 4u, 8u, 5u) / 4;
+    s.uneven = pick(false, false, true);
+    s.latency = s.network.cycle * pick(0u, 5u, 40u, 200u);
+    s.network.buffer_flits = pick(16u, 64u, 600u);
+    s.packet_bytes = pick(64u, 256u, 256u, 1024u);
+    s.network.strict_cut_through = s.network.buffer_flits * 16 >= s.packet_bytes && pick(false, false, true);
+    s.messages = pick(6u, 12u, 20u);
+    s.longest = 4000;
+    s.span = pick(1000u, 20000u) * s.network.cycle / kTicksPerPicosecond;
+    s.seed = seed;
+    add(sum, compare(s));
+  }
+  EXPECT_GT(sum.joint, 100u);
+  EXPECT_GT(sum.joint_splits, 10u);
 }
 
 // Where packets of others come in between for as long as a message lasts, looking for trains stops soon: what

@@ -193,12 +193,16 @@ class CreditAccount {
     if (state.records()) fewest_ = now_;
     state.credits(now_, fewest_);
     if (!state.records() && write_what_stays(state)) return;
-    state.number(trains_.size());
-    for (uint32_t k = 0; k < trains_.size() && !state.differs(); ++k) {
-      state.time(trains_[k].first);
-      state.number(trains_[k].stride);
-      state.number(trains_[k].count);
-    }
+    write_coming(state);
+  }
+  /// .. where nothing may drift.
+  void write_all(StateRecord& state) {
+    state.number(static_cast<uint64_t>(at(state.now())));
+    write_coming(state);
+  }
+  /// All of it later.
+  void shift(Ticks by) {
+    for (uint32_t k = 0; k < trains_.size(); ++k) trains_[k].first += by;
   }
   /// `periods` times the same again. What stays gets more at its end, all else is later.
   void shift(const StateRecord::Credits& drift, Ticks period, uint64_t periods) {
@@ -222,6 +226,14 @@ class CreditAccount {
   int64_t outstanding() const { return static_cast<int64_t>(now_) + coming_; }
 
  private:
+  void write_coming(StateRecord& state) const {
+    state.number(trains_.size());
+    for (uint32_t k = 0; k < trains_.size() && !state.differs(); ++k) {
+      state.time(trains_[k].first);
+      state.number(trains_[k].stride);
+      state.number(trains_[k].count);
+    }
+  }
   // Before the first credits come those on their way only get more: nobody looks at them while there are
   // enough. True: so it has been since the record.
   bool write_what_stays(StateRecord& state) {

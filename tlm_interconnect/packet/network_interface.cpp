@@ -616,7 +616,8 @@ void NetworkInterface::receive(const fabric::Transfer& transfer) {
   const bool tail = in.next == transfer.packet_flits;
   if (tail) in.next = 0;
   if (arrivals_ != nullptr) {
-    arrivals_->push_back({transfer.first, transfer.flits, transfer.flit_time, tail});
+    arrivals_->push_back({transfer.first, transfer.flits, transfer.flit_time, tail,
+                          static_cast<uint32_t>(pool_[transfer.packet].id_high)});
   }
 
   fabric::Transfer credit;

@@ -101,6 +101,7 @@ struct TrainArrivals {
     uint32_t flits = 0;
     Ticks flit_time = 0;
     bool tail = false;  ///< its last flit ends a packet
+    uint32_t message = 0;  ///< handle
   };
   const fabric::Packet& packet;  ///< they are all like this one
   uint32_t packet_flits = 0;
@@ -277,7 +278,16 @@ class NetworkInterface final : public sc_core::sc_module, public WheelModule {
   Ticks cycle_time() const { return cycle_; }
   uint32_t packet_bytes_of_trains() const { return segmentation_.packet_bytes; }
   uint32_t packet_flits_of_trains() const { return segmentation_.flits(segmentation_.packet_bytes); }
+  /// It is sending the message, or is about to.
+  bool sends(uint32_t virtual_network, uint32_t message) const {
+    const std::deque<Queued>& queue = queues_[virtual_network];
+    return !queue.empty() && queue.front().message == message;
+  }
+  /// So far what it sends has been decided.
+  Ticks busy_until() const { return busy_; }
   void write_sender(StateRecord& state);
+  /// The same, when it is not about to begin a packet, and nothing may drift.
+  void write_at_any_time(StateRecord& state);
   void write_receiver(StateRecord& state) const;
   /// Notes what arrives from now on; null: no longer.
   void record_arrivals(std::vector<TrainArrivals::Burst>* bursts) { arrivals_ = bursts; }
@@ -285,14 +295,20 @@ class NetworkInterface final : public sc_core::sc_module, public WheelModule {
   void step(bool on) { steps_ = on; }
   /// Sends nothing until resumed, at the latest at `until`.
   void set_aside(Ticks until);
+  /// .. when it is not about to begin a packet.
+  void set_aside_with_others(Ticks until);
   /// As if `packets` full packets of the message at the front had been sent in so many periods.
   /// `drift`: by VC, how one period changes the credits.
   void shift_sender(Ticks period, uint64_t periods, uint32_t virtual_network, uint64_t packets,
                     const StateRecord::Credits* drift);
+  /// .. where nothing drifts.
+  void shift_with_others(Ticks by, uint32_t virtual_network, uint64_t packets);
   void arrived_by_train(const Message& message, uint32_t packet_flits,
                         const std::vector<TrainArrivals::Burst>& bursts, Ticks period, uint64_t repeats);
   /// Cycles that lie in the past, run one by one without an activation.
   void begin_replay(Ticks from);
+  /// .. where it was when it was set aside with others, `shift` later.
+  void begin_replay_with_others(Ticks shift);
   Ticks next_cycle() const { return next_; }
   void replay_cycle();
   void end_replay();
@@ -351,6 +367,8 @@ class NetworkInterface final : public sc_core::sc_module, public WheelModule {
   void take_spec(const PacketSource::Spec& spec);
   void send(Ticks t);
   void tell_cycle(Ticks t);
+  void write_choices(StateRecord& state) const;
+  void add_sent(uint32_t virtual_network, uint64_t packets, Ticks by);
   fabric::Stall why_held(uint32_t network, Ticks t);
   void receive(const fabric::Transfer& transfer);
   void arrived(fabric::PacketRef packet, uint32_t flits, Ticks at);
@@ -430,6 +448,7 @@ class NetworkInterface final : public sc_core::sc_module, public WheelModule {
   bool aside_ = false;        ///< its message is carried by a train
   bool interrupted_ = false;  ///< something else is to be sent
   Ticks resume_ = 0;
+  Ticks put_off_ = kNever;  ///< set aside with others: its next cycle
   Ticks notified_before_ = 0;
 
   Ticks next_ = kNever;

@@ -33,8 +33,7 @@ bool NetworkInterface::sends_nothing_else(uint32_t virtual_network) const {
   return true;
 }
 
-void NetworkInterface::write_sender(StateRecord& state) {
-  state.time(state.now());
+void NetworkInterface::write_choices(StateRecord& state) const {
   state.deadline(busy_);
   // One word, where the mask has no more than 32 bits.
   if (vcs_ <= 32) {
@@ -45,6 +44,26 @@ void NetworkInterface::write_sender(StateRecord& state) {
   }
   state.number(last_network_);
   for (const uint32_t v : last_vc_) state.number(v);
+}
+
+void NetworkInterface::write_at_any_time(StateRecord& state) {
+  state.number(packet_ != fabric::kNoPacket ? 1 : 0);
+  if (packet_ != fabric::kNoPacket) {
+    state.packet(packet_);
+    state.number((uint64_t{packet_flits_} << 32) | sent_);
+  }
+  state.number(next_ == kNever ? 1 : 0);
+  if (next_ != kNever) state.deadline(next_);
+  state.number(watched_);
+  write_choices(state);
+  for (CreditAccount& account : out_) account.write_all(state);
+  if (paused_by_ != 0) state.number((overruns_ << 32) | overrun_);
+  for (PauseAccount& account : pausing_) account.write(state);
+}
+
+void NetworkInterface::write_sender(StateRecord& state) {
+  state.time(state.now());
+  write_choices(state);
   for (CreditAccount& account : out_) account.write(state);
   if (paused_by_ != 0) state.number(overruns_);
   for (PauseAccount& account : pausing_) account.write(state);
@@ -64,17 +83,33 @@ void NetworkInterface::set_aside(Ticks until) {
   next_ = until;
 }
 
-void NetworkInterface::shift_sender(Ticks period, uint64_t periods, uint32_t virtual_network,
-                                    uint64_t packets, const StateRecord::Credits* drift) {
-  const Ticks by = periods * period;
+void NetworkInterface::set_aside_with_others(Ticks until) {
+  put_off_ = next_;
+  set_aside(until);
+  notified_ = until;
+  run_at(until);
+}
+
+void NetworkInterface::shift_with_others(Ticks by, uint32_t virtual_network, uint64_t packets) {
+  for (CreditAccount& account : out_) account.shift(by);
+  add_sent(virtual_network, packets, by);
+}
+
+void NetworkInterface::add_sent(uint32_t virtual_network, uint64_t packets, Ticks by) {
   busy_ += by;
-  for (CreditAccount& account : out_) account.shift(*drift++, period, periods);
   Queued& front = queues_[virtual_network].front();
   front.cut += packets * segmentation_.packet_bytes;
   messages_[front.message].gone += by;
   packets_sent_ += packets;
   payload_sent_ += packets * segmentation_.packet_bytes;
   flits_sent_ += packets * packet_flits_of_trains();
+}
+
+void NetworkInterface::shift_sender(Ticks period, uint64_t periods, uint32_t virtual_network,
+                                    uint64_t packets, const StateRecord::Credits* drift) {
+  const Ticks by = periods * period;
+  for (CreditAccount& account : out_) account.shift(*drift++, period, periods);
+  add_sent(virtual_network, packets, by);
 }
 
 void NetworkInterface::arrived_by_train(const Message& message, uint32_t packet_flits,
@@ -105,6 +140,10 @@ void NetworkInterface::begin_replay(Ticks from) {
   notified_before_ = notified_;
   notified_ = 0;
   next_ = from;
+}
+
+void NetworkInterface::begin_replay_with_others(Ticks shift) {
+  begin_replay(put_off_ == kNever ? kNever : put_off_ + shift);
 }
 
 void NetworkInterface::replay_cycle() {

@@ -6,6 +6,7 @@ set(WEFT_PACKET_SOURCES
   packet/dcqcn_rate.cpp
   packet/dependency_check.cpp
   packet/ecn_marker.cpp
+  packet/joint_trains.cpp
   packet/link_port.cpp
   packet/network_check.cpp
   packet/interface_signals.cpp
@@ -16,6 +17,7 @@ set(WEFT_PACKET_SOURCES
   packet/reaction_point.cpp
   packet/router.cpp
   packet/router_build.cpp
+  packet/router_joint.cpp
   packet/router_pauses.cpp
   packet/router_probes.cpp
   packet/router_signals.cpp

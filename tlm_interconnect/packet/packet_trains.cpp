@@ -5,35 +5,11 @@
 
 #include <algorithm>
 
+#include "tlm_interconnect/packet/train_costs.h"
+
 namespace weft::packet {
-namespace {
 
-constexpr uint64_t kShortest = 16;  ///< packets for which a train is worth while
-constexpr uint64_t kFirstTry = 1;   ///< packet from which on it may be observed
-constexpr uint64_t kRetry = 16;     ///< packets to wait after a disturbance; doubles from one to the next
-constexpr uint64_t kLongestRetry = 4096;
-constexpr uint64_t kFirstWindow = 8;  ///< doubles until a period fits
-constexpr uint64_t kLongestWindow = 4096;
-constexpr uint64_t kLongestSearch = 512;  ///< packets that are observed, beside two round trips
-
-// The account of an interface, in words of a record: to write or compare one takes 1 to 3 ns, to simulate a
-// packet-hop at least 300.
-constexpr int64_t kInAdvance = 16384;
-constexpr uint64_t kEarnedPerHop = 6;        ///< a simulated packet-hop: 2 to 4 per cent
-constexpr uint64_t kEarnedByTrain = 100;     ///< a packet-hop that went by train
-constexpr uint64_t kEarnedByBeginning = 20;  ///< a packet that began in a train, besides its hops
-constexpr int64_t kMostEarned = 1 << 20;
-constexpr uint64_t kWayOfHop = 100;     ///< to find the next router of a path
-constexpr uint64_t kLookAtPacket = 4;   ///< whose it is
-constexpr uint64_t kCompare = 4;        ///< besides the words
-constexpr uint64_t kWordsOfPacket = 4;  ///< of a record, for each packet or its credits on the way
-constexpr uint64_t kWordsOfHop = 20;    ///< .. and for each VC of a hop
-constexpr uint64_t kLooks = 3;          ///< records that a search costs at least
-constexpr uint64_t kSetAside = 2000;    ///< a train, and to resume it
-constexpr uint64_t kStep = 10;          ///< a packet-hop that is simulated while its router decides in steps
-
-}  // namespace
-
+using namespace costs;
 PacketTrains::PacketTrains(const PacketTopology& topology,
                            const std::vector<std::unique_ptr<Router>>& routers,
                            const std::vector<std::unique_ptr<NetworkInterface>>& nis, MessagePool& messages,
@@ -44,7 +20,8 @@ PacketTrains::PacketTrains(const PacketTopology& topology,
       messages_(messages),
       cycle_(cycle),
       edges_(cycle),
-      trains_(nis.size()) {}
+      trains_(nis.size()),
+      joint_(*this) {}
 
 PacketTrains::~PacketTrains() = default;
 
@@ -63,6 +40,10 @@ void PacketTrains::spend(Train& train, uint64_t words) {
   counters_.work += words;
 }
 
+uint64_t PacketTrains::left(const NetworkInterface::Progress& progress) {
+  return progress.bytes == progress.cut ? 0 : (progress.bytes - progress.cut - 1) / progress.packet_bytes;
+}
+
 bool PacketTrains::carry(NetworkInterface& ni, uint32_t virtual_network, Ticks t) {
   std::unique_ptr<Train>& slot = trains_[ni.number()];
   if (slot && slot->phase == Phase::resuming) {
@@ -71,8 +52,8 @@ bool PacketTrains::carry(NetworkInterface& ni, uint32_t virtual_network, Ticks t
   }
   const NetworkInterface::Progress progress = ni.progress(virtual_network);
   // All but the last packet of a message are alike; the last one goes by itself.
-  const uint64_t left = (progress.bytes - progress.cut - 1) / progress.packet_bytes;
-  if (left < kShortest || progress.bytes == progress.cut) {
+  const uint64_t left = PacketTrains::left(progress);
+  if (left < kShortest) {
     if (slot && slot->phase != Phase::idle) forget(*slot);
     return ordinary(Reason::last);
   }
@@ -97,6 +78,10 @@ bool PacketTrains::carry(NetworkInterface& ni, uint32_t virtual_network, Ticks t
     return ordinary(try_to_observe(train, left, t));
   }
   spend(train, kStep * train.path.size());
+  if (train.phase == Phase::joined) {
+    Reason why = Reason::compared;
+    return joint_.carry(train, left, t, why) || ordinary(why);
+  }
   if (train.balance < 0) {
     forget(train);
     return ordinary(Reason::account);
@@ -142,30 +127,52 @@ void PacketTrains::begin_message(Train& train, const Message& message, uint32_t 
   train.path_network = train.virtual_network;
 }
 
-PacketTrains::Reason PacketTrains::try_to_observe(Train& train, uint64_t left, Ticks t) {
-  if (train.path.empty()) {
-    train.possible = find_path(train, messages_[train.message].message);
-    spend(train, kWayOfHop * train.path.size());
-    if (!train.possible) return Reason::never;
-    measure_path(train);
-    // A first look at a long path.
-    if (train.balance < static_cast<int64_t>(kLooks * train.words) && !train.advanced) {
-      train.advanced = true;
-      train.balance += static_cast<int64_t>(kLooks * train.words);
-    }
+// Finds its path, if that has not been done.
+bool PacketTrains::prepare(Train& train) {
+  if (!train.path.empty()) return train.possible;
+  train.possible = find_path(train, messages_[train.message].message);
+  spend(train, kWayOfHop * train.path.size());
+  if (!train.possible) return false;
+  measure_path(train);
+  // A first look at a long path.
+  if (train.balance < static_cast<int64_t>(kLooks * train.words) && !train.advanced) {
+    train.advanced = true;
+    train.balance += static_cast<int64_t>(kLooks * train.words);
   }
+  return true;
+}
+
+PacketTrains::Reason PacketTrains::try_to_observe(Train& train, uint64_t left, Ticks t) {
+  if (!prepare(train)) return Reason::never;
   if (train.begun + left < train.first_full + kShortest) {
     train.next_try = ~uint64_t{0};
     train.waits_for = Reason::filling;
     return Reason::filling;
   }
   if (train.balance < static_cast<int64_t>(kLooks * train.words)) return Reason::account;
-  if (!train.from->sends_nothing_else(train.virtual_network) || !reservable(train)) {
+  if (!train.from->sends_nothing_else(train.virtual_network)) {
     wait_for_company(train);
     return train.waits_for;
   }
   if (!count_company(train)) return Reason::never;
-  for (const Hop& hop : train.path) hop.router->reserve(hop.input, hop.output, train.from->number());
+  const bool reserved = !reservable(train);
+  if (reserved || !exclusive(train)) {
+    const JointTrains::Formed formed = joint_.form(train, t);
+    if (formed == JointTrains::Formed::yes) return Reason::stepping;
+    if (formed == JointTrains::Formed::later) {
+      train.next_try = train.begun + kRetry;
+      train.waits_for = Reason::company;
+      return Reason::company;
+    }
+    if (formed == JointTrains::Formed::no || reserved) {
+      wait_for_company(train);
+      return train.waits_for;
+    }
+  }
+  for (const Hop& hop : train.path) {
+    hop.router->reserve_input(hop.input, train.from->number());
+    hop.router->reserve_output(hop.output, train.from->number());
+  }
   train.phase = Phase::observed;
   train.recorded = false;
   train.observed_from = train.begun;
@@ -203,7 +210,10 @@ void PacketTrains::wait_for_company(Train& train) {
 
 bool PacketTrains::reservable(const Train& train) const {
   return std::all_of(train.path.begin(), train.path.end(),
-                     [](const Hop& hop) { return hop.router->reservable(hop.input, hop.output); });
+                     [](const Hop& hop) {
+                       return hop.router->reserved_input(hop.input) == Router::kFree &&
+                              hop.router->reserved_output(hop.output) == Router::kFree;
+                     });
 }
 
 void PacketTrains::begin_steps(Train& train, Ticks t) {
@@ -345,7 +355,14 @@ bool PacketTrains::drifts(Train& train, uint64_t& repeats) {
 }
 
 void PacketTrains::forget(Train& train) {
-  for (const Hop& hop : train.path) hop.router->release(hop.input, hop.output);
+  if (train.phase == Phase::joined) {
+    joint_.dissolve(train);
+    return;
+  }
+  for (const Hop& hop : train.path) {
+    hop.router->release_input(hop.input);
+    hop.router->release_output(hop.output);
+  }
   if (train.phase == Phase::observed) end_steps(train);
   train.to->record_arrivals(nullptr);
   train.phase = Phase::idle;
@@ -389,6 +406,7 @@ void PacketTrains::set_aside(Train& train, Ticks t, uint64_t packets, uint64_t r
 bool PacketTrains::disturb(uint32_t ni) {
   Train* train = trains_[ni].get();
   if (train == nullptr || train->phase == Phase::idle) return false;
+  if (train->phase == Phase::joined) return joint_.disturb(*train);
   if (train->phase == Phase::carried) return true;
   // At once: the other packet may go on along this path to where another train is.
   forget(*train);
@@ -397,8 +415,10 @@ bool PacketTrains::disturb(uint32_t ni) {
 }
 
 void PacketTrains::resume(uint32_t ni) {
-  if (!trains_[ni] || trains_[ni]->phase != Phase::carried) return;
+  if (!trains_[ni]) return;
   Train& train = *trains_[ni];
+  if (train.phase == Phase::joined) joint_.resume(train);
+  if (train.phase != Phase::carried) return;
   const Ticks present = now();
   // Whole periods, but nothing that a router had decided ahead may be moved beyond now: somebody else takes
   // part in these cycles.
@@ -443,7 +463,7 @@ void PacketTrains::resume(uint32_t ni) {
 
   train.phase = Phase::resuming;
   // What has begun of the next period, in the order of time, on these ports only.
-  for (const Hop& hop : train.path) hop.router->begin_replay(hop.input, hop.undecided + shift);
+  for (const Hop& hop : train.path) hop.router->begin_replay(&hop.input, 1, hop.undecided + shift);
   train.from->begin_replay(train.first + shift);
   for (;;) {
     Ticks soonest = train.from->next_cycle();
@@ -464,7 +484,7 @@ void PacketTrains::resume(uint32_t ni) {
       train.from->replay_cycle();
     }
   }
-  for (const Hop& hop : train.path) hop.router->end_replay(hop.input);
+  for (const Hop& hop : train.path) hop.router->end_replay(&hop.input, 1);
   train.from->end_replay();
   forget(train);
   if (!split) {
@@ -482,6 +502,7 @@ void PacketTrains::resume(uint32_t ni) {
 
 void PacketTrains::restart(Ticks now) {
   edges_.start_at(now);
+  joint_.restart();
   // Nothing that has been learnt stays: how far ahead routers decide is to be as in a new network.
   for (auto& train : trains_) {
     if (train && train->phase != Phase::idle) forget(*train);
@@ -500,7 +521,7 @@ uint64_t PacketTrains::flits_under_way() const {
     const uint64_t passed = std::min(train->repeats, (kernel_time() - train->since) / train->period);
     flits += passed * train->delivered * train->from->packet_flits_of_trains();
   }
-  return flits;
+  return flits + joint_.flits_under_way();
 }
 
 }  // namespace weft::packet

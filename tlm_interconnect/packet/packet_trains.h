@@ -41,7 +41,9 @@
 #include <vector>
 
 #include "tlm_interconnect/packet/clock_edges.h"
+#include "tlm_interconnect/packet/joint_trains.h"
 #include "tlm_interconnect/packet/network_interface.h"
+#include "tlm_interconnect/packet/packet_train.h"
 #include "tlm_interconnect/packet/router.h"
 #include "tlm_interconnect/packet/state_record.h"
 #include "tlm_interconnect/packet/ticks.h"
@@ -51,19 +53,7 @@ namespace weft::packet {
 
 class PacketTrains {
  public:
-  /// Why a packet of a message began ordinarily.
-  enum class Reason : uint8_t {
-    last,       ///< too few are left
-    never,      ///< the path is not certain, or routes are adaptive
-    filling,    ///< too few are left to fill the path
-    account,    ///< no balance
-    company,    ///< others use the path, or did: it waits
-    unsettled,  ///< nothing has recurred in time: it waits
-    stepping,   ///< observed: what had been decided ahead comes to pass
-    compared,   ///< observed: has not recurred yet
-    replayed,   ///< what was begun of a period when a train was resumed
-    count
-  };
+  using Reason = TrainReason;
   struct Counters {
     std::array<uint64_t, static_cast<size_t>(Reason::count)> ordinary{};  ///< packets, by reason
     uint64_t trains = 0;                                                  ///< set aside
@@ -72,6 +62,8 @@ class PacketTrains {
     uint64_t growing_splits = 0;
     uint64_t filling = 0;  ///< set aside: those of which something on its way is not looked at yet
     uint64_t filling_splits = 0;
+    uint64_t joint = 0;           ///< set aside: groups of messages
+    uint64_t joint_splits = 0;
     uint64_t packets = 0;  ///< carried in trains
     uint64_t hops = 0;     ///< packet-hops of these
     uint64_t looks = 0;    ///< records made
@@ -101,58 +93,15 @@ class PacketTrains {
   uint64_t flits_under_way() const;
 
  private:
-  struct Hop {
-    Router* router;
-    uint32_t input;
-    uint32_t output;
-    Ticks undecided;  ///< at set-aside: from here on its cycles have not been run
-  };
-  enum class Phase : uint8_t { idle, observed, carried, resuming };
-  struct Train {
-    Phase phase = Phase::idle;
-    uint32_t message = 0;
-    uint8_t virtual_network = 0;
-    NetworkInterface* from = nullptr;
-    NetworkInterface* to = nullptr;
-    uint32_t destination = 0;
-    uint8_t path_network = 0;
-    std::vector<Hop> path;    ///< empty: not found yet
-    bool possible = true;     ///< there may be trains on it
-    uint64_t first_full = 0;  ///< packets that have begun, at least, when the path is filled with them
-    Ticks loop = 0;           ///< until credits are back, on the longest link
-    Ticks settles = 0;        ///< for so long nothing is recorded
-    uint64_t words = 0;       ///< of a record, about
-    uint64_t begun = 0;       ///< packets of the message that began ordinarily
-    uint64_t next_try = 0;    ///< in packets begun
-    Reason waits_for = Reason::filling;  ///< until next_try
-    uint64_t retry = 0;                  ///< packets to wait after a disturbance
-    uint64_t window = 0;                 ///< how many packets to compare with one record
-    int64_t balance = 0;                 ///< what may be spent, in words of a record
-    bool advanced = false;               ///< the first look at a long path has been granted
-    // Observed:
-    uint64_t observed_from = 0;  ///< in packets begun
-    Ticks record_from = 0;       ///< before it a record would hold what had been decided ahead
-    bool recorded = false;
-    // The record and what has arrived since.
-    uint64_t packet_of_record = 0;
-    Ticks time_of_record = 0;
-    std::vector<uint64_t> record;
-    std::vector<TrainArrivals::Burst> bursts;
-    // Set aside:
-    Ticks since = 0;  ///< when
-    Ticks first = 0;  ///< cycle in which its first packet begins
-    Ticks period = 0;
-    uint64_t packets = 0;  ///< per period
-    uint64_t repeats = 0;
-    uint64_t delivered = 0;  ///< packets that arrive per period
-    bool fills = false;      ///< something on the way is not looked at
-    // How a period changes the queues, by hop and VC, and the credits, of the interface and then by hop and
-    // VC.
-    std::vector<StateRecord::Queue> queues;
-    std::vector<StateRecord::Credits> credits;
-  };
+  friend class JointTrains;
+  using Train = PacketTrain;
+  using Hop = TrainHop;
+  using Phase = PacketTrain::Phase;
 
   Ticks now() const;
+  /// Full packets of a message that have not begun, but for the last packet, which may be shorter.
+  static uint64_t left(const NetworkInterface::Progress& progress);
+  bool prepare(Train& train);
   bool find_path(Train& train, const Message& message);
   void begin_message(Train& train, const Message& message, uint32_t handle);
   void measure_path(Train& train) const;
@@ -187,6 +136,7 @@ class PacketTrains {
   const Ticks cycle_;
   ClockEdges edges_;
   std::vector<std::unique_ptr<Train>> trains_;  ///< by interface; made when first needed
+  JointTrains joint_;
   StateRecord state_;
   Counters counters_;
 };

@@ -62,6 +62,20 @@ struct PortConfig {
 
 class PacketTrains;
 
+/// Who sends a packet: the interface, and the handle of its message.
+struct PacketOwner {
+  uint32_t interface = 0;
+  uint32_t message = 0;
+};
+
+/// What whole periods of a joint train bring to an output.
+struct JointLoad {
+  uint64_t packets = 0;
+  uint64_t flits = 0;
+  uint64_t bytes = 0;  ///< of messages
+  Wide queued = 0;     ///< ticks that packets wait for others
+};
+
 /// What whole periods of a train carry.
 struct TrainLoad {
   uint64_t packets = 0;
@@ -199,8 +213,14 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   bool certain_route(const RouteQuery& query, RouteCandidate& route);
   /// Flits that leave by an output may come damaged and be sent again.
   bool damages(uint32_t output) const { return ports_[output].flit_error > 0; }
-  /// No train has any of the two.
-  bool reservable(uint32_t input, uint32_t output) const;
+  static constexpr uint32_t kFree = ~0u;
+  /// The interface whose train has reserved it, or kFree.
+  uint32_t reserved_input(uint32_t input) const {
+    return reserved_inputs_.empty() ? kFree : reserved_inputs_[input];
+  }
+  uint32_t reserved_output(uint32_t output) const {
+    return reserved_outputs_.empty() ? kFree : reserved_outputs_[output];
+  }
   /// From now on counts, for each output, the packets here that will leave by it. `looked_at` grows by the
   /// packets that this took a look at. False: routes are adaptive.
   bool count_wanted(uint64_t& looked_at);
@@ -209,9 +229,12 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   bool exclusive(uint32_t input, uint32_t output, uint32_t message, uint64_t& looked_at);
   /// Packets of one input that have been announced and not yet sent on entirely.
   uint32_t packets_at(uint32_t input) const;
-  /// Until released, a head announced at another input that may want `output` disturbs the train of `rank`.
-  void reserve(uint32_t input, uint32_t output, uint32_t rank);
-  void release(uint32_t input, uint32_t output);
+  /// Until released, a head announced at an input that is not reserved, and that may want an output that is,
+  /// disturbs the train of the interface.
+  void reserve_input(uint32_t input, uint32_t interface);
+  void reserve_output(uint32_t output, uint32_t interface);
+  void release_input(uint32_t input) { reserved_inputs_[input] = kFree; }
+  void release_output(uint32_t output);
   /// Between the two calls it decides one cycle at a time, so that its state holds nothing of the future.
   /// Each train that is observed calls them. Results are the same.
   void begin_steps() { ++steps_; }
@@ -224,17 +247,29 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   Ticks set_aside(uint32_t input, Ticks now);
   /// As if whole periods had passed.
   void shift(uint32_t input, uint32_t output, const TrainLoad& load);
-  /// Cycles of one input alone, run one by one without an activation; then it works on as before.
-  void begin_replay(uint32_t input, Ticks from);
+  /// Cycles of some inputs alone, run one by one without an activation; then it works on as before.
+  void begin_replay(const uint32_t* inputs, size_t count, Ticks from);
   Ticks next_cycle() const { return next_; }
   void replay_cycle();
-  void end_replay(uint32_t input);
+  void end_replay(const uint32_t* inputs, size_t count);
+  // .. and joint trains:
+  /// Adds those whose packets have been announced at an input and have not yet gone entirely.
+  void owners_at(uint32_t input, std::vector<PacketOwner>& owners, uint64_t& looked_at) const;
+  /// Adds the inputs with packets that will leave by an output.
+  void inputs_for(uint32_t output, std::vector<uint32_t>& inputs, uint64_t& looked_at);
+  /// Everything that decides what they will do.
+  void write_joint(const std::vector<uint32_t>& inputs, const std::vector<uint32_t>& outputs,
+                   StateRecord& state);
+  /// .. about packets from an input to an output that has several inputs (`shared`), or has not.
+  void write_turn(uint32_t input, uint32_t output, bool shared, StateRecord& state) const;
+  Wide queued_ticks(uint32_t output) const { return ports_[output].queued; }
+  void shift_inputs(const std::vector<uint32_t>& inputs, Ticks by);
+  void shift_output(uint32_t output, Ticks by, const JointLoad& load);
+  void shift_turn(uint32_t input, uint32_t output, Ticks by) { gone_[input * ports() + output] += by; }
   /// All cycles before this have been decided.
   Ticks decided() const { return decided_; }
 
  private:
-  static constexpr uint32_t kFree = ~0u;
-
   struct Endpoint final : fabric::FabricEndpoint {
     Endpoint(Router& r, uint32_t i) : FabricEndpoint(kTicksPerPicosecond), router(r), index(i) {}
     void receive(const fabric::Transfer& transfer) override { router.receive(index, transfer); }
@@ -350,6 +385,10 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   bool came_before(const FlitRun& run, Ticks t) const {
     return run.first + static_cast<Ticks>(run.flits - 1) * run.stride + 2 * cycle_ <= t;
   }
+  void write_joint_input(uint32_t input, StateRecord& state);
+  void write_joint_output(uint32_t output, StateRecord& state);
+  void work_on(uint32_t input);
+  void write_packet(const InputVc& input, StateRecord& state) const;
   bool write_queue(const InputVc& input, bool waits, StateRecord& state) const;
   void write_what_stays(const InputVc& input, uint32_t size_before, StateRecord& state) const;
   /// The middle of the queue of an input VC gets `packets` more like those that are there. Whoever looks at
@@ -451,7 +490,7 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   PacketTrains* trains_ = nullptr;
   std::vector<uint32_t> reserved_inputs_;   ///< rank of the train, or kFree
   std::vector<uint32_t> reserved_outputs_;  ///< the same
-  uint32_t reserved_ = 0;                   ///< how many
+  uint32_t reserved_ = 0;                   ///< how many outputs
   std::vector<uint32_t> disturbed_;         ///< trains to be resumed before the next cycle
   /// By output: packets announced and not yet sent on that will, or may, leave by it. Empty: not counted.
   std::vector<uint32_t> wanted_;

@@ -13,10 +13,6 @@
 
 namespace weft::packet {
 
-bool Router::reservable(uint32_t input, uint32_t output) const {
-  return reserved_inputs_.empty() || (reserved_inputs_[input] == kFree && reserved_outputs_[output] == kFree);
-}
-
 // The output that a packet will leave by; kFree: it is drawn.
 uint32_t Router::way_of(uint32_t p, uint32_t v, fabric::PacketRef packet) {
   const RouteQuery query = query_of(p, v, packet);
@@ -95,18 +91,18 @@ bool Router::exclusive(uint32_t input, uint32_t output, uint32_t message, uint64
   return true;
 }
 
-void Router::reserve(uint32_t input, uint32_t output, uint32_t rank) {
-  if (reserved_inputs_.empty()) {
-    reserved_inputs_.assign(ports_.size(), kFree);
-    reserved_outputs_.assign(ports_.size(), kFree);
-  }
-  reserved_inputs_[input] = rank;
-  reserved_outputs_[output] = rank;
+void Router::reserve_input(uint32_t input, uint32_t interface) {
+  if (reserved_inputs_.empty()) reserved_inputs_.assign(ports_.size(), kFree);
+  reserved_inputs_[input] = interface;
+}
+
+void Router::reserve_output(uint32_t output, uint32_t interface) {
+  if (reserved_outputs_.empty()) reserved_outputs_.assign(ports_.size(), kFree);
+  reserved_outputs_[output] = interface;
   ++reserved_;
 }
 
-void Router::release(uint32_t input, uint32_t output) {
-  reserved_inputs_[input] = kFree;
+void Router::release_output(uint32_t output) {
   reserved_outputs_[output] = kFree;
   --reserved_;
 }
@@ -116,7 +112,7 @@ void Router::release(uint32_t input, uint32_t output) {
 void Router::head_announced(uint32_t p, uint32_t v, fabric::PacketRef packet) {
   const auto wants = [&](uint32_t output) {
     ++wanted_[output];
-    if (reserved_ == 0 || reserved_inputs_[p] != kFree) return;  // the train's own
+    if (reserved_ == 0 || reserved_input(p) != kFree) return;  // the train's own
     const uint32_t rank = reserved_outputs_[output];
     if (rank != kFree && trains_->disturb(rank)) disturbed_.push_back(rank);
   };
@@ -246,6 +242,16 @@ static void write_mask(StateRecord& state, uint32_t vcs, VcMask mask, uint32_t n
   state.number(number);
 }
 
+void Router::write_packet(const InputVc& in, StateRecord& state) const {
+  state.number(in.packet != fabric::kNoPacket ? 1 : 0);
+  if (in.packet == fabric::kNoPacket) return;
+  state.packet(in.packet);
+  state.number((uint64_t{in.packet_flits} << 32) | in.sent);
+  state.number((uint64_t{in.out_port} << 32) | in.out_vc);
+  write_mask(state, vcs_, in.out_mask,
+             (in.virtual_network << 2) | (in.routed ? 2u : 0u) | (in.bubble ? 1u : 0u));
+}
+
 void Router::write_state(uint32_t input, uint32_t output, StateRecord& state) {
   const Port& in_port = ports_[input];
   state.deadline(decided_);
@@ -268,14 +274,7 @@ void Router::write_state(uint32_t input, uint32_t output, StateRecord& state) {
     state.deadline(in.free_at);
     state.number(in.last_next);
     if (in.last_next != 0) state.packet(in.last_packet);
-    state.number(in.packet != fabric::kNoPacket ? 1 : 0);
-    if (in.packet != fabric::kNoPacket) {
-      state.packet(in.packet);
-      state.number((uint64_t{in.packet_flits} << 32) | in.sent);
-      state.number((uint64_t{in.out_port} << 32) | in.out_vc);
-      write_mask(state, vcs_, in.out_mask,
-                 (in.virtual_network << 2) | (in.routed ? 2u : 0u) | (in.bubble ? 1u : 0u));
-    }
+    write_packet(in, state);
     OutputVc& out = outputs_[output * vcs_ + v];
     out.credit.write(state);
     state.deadline(out.free_at);
@@ -338,19 +337,27 @@ void Router::shift(uint32_t input, uint32_t output, const TrainLoad& load) {
   }
 }
 
-void Router::begin_replay(uint32_t input, Ticks from) {
-  const auto alone = [&](VcMask mask) {
-    PortSet set(ports());
-    if (mask != 0) set.insert(input);
-    return set;
-  };
-  Port& port = ports_[input];
-  port.aside = false;
-  level_due_ = std::min(level_due_, next_level(input));  // those of other inputs are later than the replay
-  live_.va_ports = std::exchange(va_ports_, alone(port.va_mask));
-  live_.sa_ports = std::exchange(sa_ports_, alone(port.sa_mask));
-  live_.held_ports = std::exchange(held_ports_, alone(port.held_mask));
-  live_.held_count = std::exchange(held_count_, port.held_mask != 0 ? 1 : 0);
+void Router::work_on(uint32_t input) {
+  const Port& port = ports_[input];
+  if (port.va_mask != 0) va_ports_.insert(input);
+  if (port.sa_mask != 0) sa_ports_.insert(input);
+  if (port.held_mask != 0) {
+    held_ports_.insert(input);
+    ++held_count_;
+  }
+}
+
+void Router::begin_replay(const uint32_t* inputs, size_t count, Ticks from) {
+  live_.va_ports = std::exchange(va_ports_, PortSet(ports()));
+  live_.sa_ports = std::exchange(sa_ports_, PortSet(ports()));
+  live_.held_ports = std::exchange(held_ports_, PortSet(ports()));
+  live_.held_count = std::exchange(held_count_, 0);
+  for (size_t k = 0; k < count; ++k) {
+    ports_[inputs[k]].aside = false;
+    // Those of other inputs are later than the replay.
+    level_due_ = std::min(level_due_, next_level(inputs[k]));
+    work_on(inputs[k]);
+  }
   live_.next = std::exchange(next_, from);
   live_.notified = std::exchange(notified_, 0);
 }
@@ -361,18 +368,12 @@ void Router::replay_cycle() {
   cycle(t);
 }
 
-void Router::end_replay(uint32_t input) {
+void Router::end_replay(const uint32_t* inputs, size_t count) {
   va_ports_ = std::move(live_.va_ports);
   sa_ports_ = std::move(live_.sa_ports);
   held_ports_ = std::move(live_.held_ports);
   held_count_ = live_.held_count;
-  const Port& port = ports_[input];
-  if (port.va_mask != 0) va_ports_.insert(input);
-  if (port.sa_mask != 0) sa_ports_.insert(input);
-  if (port.held_mask != 0) {
-    held_ports_.insert(input);
-    ++held_count_;
-  }
+  for (size_t k = 0; k < count; ++k) work_on(inputs[k]);
   const Ticks next = std::min(next_, live_.next);
   next_ = live_.next;
   notified_ = live_.notified;

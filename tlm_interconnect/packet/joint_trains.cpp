@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "tlm_interconnect/packet/joint_trains.h"
+
+#include <algorithm>
+
+#include "tlm_interconnect/packet/packet_trains.h"
+#include "tlm_interconnect/packet/train_costs.h"
+
+namespace weft::packet {
+namespace {
+
+constexpr size_t kMostMembers = 16;
+
+template <typename T>
+void add_once(std::vector<T>& all, const T& one) {
+  if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
+}
+
+}  // namespace
+
+// -- who belongs to a group
+
+JointTrains::Formed JointTrains::form(PacketTrain& leader, Ticks t) {
+  looked_at_ = 0;
+  const Formed gathered = gather(leader);
+  trains_.spend(leader, costs::kLookAtPacket * looked_at_);
+  if (gathered != Formed::yes) return gathered;
+  if (found_.size() < 2) return Formed::alone;
+  uint64_t fingerprint = 0;
+  uint64_t words = 0;
+  int64_t balance = 0;
+  for (const PacketTrain* train : found_) {
+    const Message& message = trains_.messages_[train->message].message;
+    fingerprint += hash64(hash64(uint64_t{train->from->number()} << 32 | train->message) ^ message.submitted);
+    words += train->words;
+    balance += train->balance;
+  }
+  if (fingerprint == leader.unsettled) return Formed::no;
+  if (balance < static_cast<int64_t>(costs::kLooks * words)) return Formed::no;
+  if (!reservable()) return Formed::later;
+
+  for (PacketTrain* train : found_) {
+    if (train->phase == PacketTrain::Phase::observed) trains_.forget(*train);
+    if (train->phase == PacketTrain::Phase::joined) dissolve(*train->group);
+  }
+  auto made = std::make_unique<JointTrain>();
+  JointTrain& group = *made;
+  groups_.push_back(std::move(made));
+  group.fingerprint = fingerprint;
+  group.window = costs::kFirstWindow;
+  group.observed_from = leader.begun;
+  for (PacketTrain* train : found_) {
+    group.members.push_back({train, 0, 0, {}});
+    train->phase = PacketTrain::Phase::joined;
+    train->group = &group;
+  }
+  lay_out(group);
+  const uint32_t number = leader.from->number();
+  group.record_from = std::max(t, trains_.now());
+  for (const JointTrain::Member& member : group.members) {
+    member.train->from->step(true);
+    group.record_from = std::max(group.record_from, member.train->from->busy_until());
+  }
+  for (const JointTrain::Place& place : group.places) {
+    for (const uint32_t input : place.inputs) place.router->reserve_input(input, number);
+    for (const uint32_t output : place.outputs) place.router->reserve_output(output, number);
+    place.router->begin_steps();
+    group.record_from = std::max(group.record_from, place.router->decided());
+  }
+  return Formed::yes;
+}
+
+// All messages that have packets at a port of one of them.
+JointTrains::Formed JointTrains::gather(PacketTrain& leader) {
+  found_.clear();
+  seen_inputs_.clear();
+  seen_outputs_.clear();
+  Formed all = add({leader.from->number(), leader.message});
+  for (size_t k = 0; k < found_.size(); ++k) {
+    for (const TrainHop& hop : found_[k]->path) {
+      const Formed here = gather_at(*hop.router, hop.input, hop.output);
+      if (here != Formed::yes) return here;
+    }
+  }
+  return all;
+}
+
+JointTrains::Formed JointTrains::gather_at(Router& router, uint32_t input, uint32_t output) {
+  const auto seen = [&](std::vector<Port>& ports, uint32_t number) {
+    const bool found = std::any_of(ports.begin(), ports.end(), [&](const Port& port) {
+      return port.router == &router && port.number == number;
+    });
+    if (!found) ports.push_back({&router, number});
+    return found;
+  };
+  owners_.clear();
+  if (!seen(seen_inputs_, input)) router.owners_at(input, owners_, looked_at_);
+  if (!seen(seen_outputs_, output)) {
+    inputs_.clear();
+    router.inputs_for(output, inputs_, looked_at_);
+    for (const uint32_t other : inputs_) {
+      if (other != input) router.owners_at(other, owners_, looked_at_);
+    }
+  }
+  for (const PacketOwner& owner : owners_) {
+    const Formed one = add(owner);
+    if (one != Formed::yes) return one;
+  }
+  return Formed::yes;
+}
+
+// The packet must be of the message that its interface is sending, and enough of it must be left.
+JointTrains::Formed JointTrains::add(const PacketOwner& owner) {
+  PacketTrain* train = trains_.trains_[owner.interface].get();
+  if (train == nullptr) return Formed::later;
+  const bool known = std::find(found_.begin(), found_.end(), train) != found_.end();
+  if (train->message != owner.message) return known && found_.size() == 1 ? Formed::alone : Formed::later;
+  if (known) return Formed::yes;
+  if (!train->possible || found_.size() == kMostMembers) return Formed::no;
+  const bool busy = train->phase == PacketTrain::Phase::carried ||
+                    train->phase == PacketTrain::Phase::resuming ||
+                    (train->phase == PacketTrain::Phase::joined && train->group->carried);
+  if (busy) return Formed::later;
+  NetworkInterface& from = *train->from;
+  if (!from.sends(train->virtual_network, train->message)) return Formed::later;
+  if (!from.sends_nothing_else(train->virtual_network)) return Formed::later;
+  if (PacketTrains::left(from.progress(train->virtual_network)) < costs::kShortest) return Formed::later;
+  if (!trains_.prepare(*train) || !trains_.count_company(*train)) return Formed::no;
+  found_.push_back(train);
+  return Formed::yes;
+}
+
+// What a group costs its members share.
+void JointTrains::spend(const JointTrain& group, uint64_t words) {
+  for (const JointTrain::Member& member : group.members) trains_.spend(*member.train, words / group.members.size());
+}
+
+// Its members may overdraw their accounts by a part of what a train could save.
+int64_t JointTrains::credit(const JointTrain& group) {
+  uint64_t sum = 0;
+  for (const JointTrain::Member& member : group.members) {
+    const PacketTrain& train = *member.train;
+    sum += PacketTrains::left(train.from->progress(train.virtual_network)) * train.path.size();
+  }
+  return static_cast<int64_t>(sum * costs::kEarnedByTrain / costs::kPartOnCredit);
+}
+
+int64_t JointTrains::balance(const JointTrain& group) {
+  int64_t sum = 0;
+  for (const JointTrain::Member& member : group.members) sum += member.train->balance;
+  return sum;
+}
+
+// Nobody else has a port of theirs.
+bool JointTrains::reservable() const {
+  const auto free = [&](uint32_t interface) {
+    if (interface == Router::kFree) return true;
+    const PacketTrain* owner = trains_.trains_[interface].get();
+    return std::any_of(found_.begin(), found_.end(), [&](const PacketTrain* train) {
+      return train == owner || (train->group != nullptr && train->group == owner->group);
+    });
+  };
+  for (const PacketTrain* train : found_) {
+    for (const TrainHop& hop : train->path) {
+      if (!free(hop.router->reserved_input(hop.input)) || !free(hop.router->reserved_output(hop.output)))
+        return false;
+    }
+  }
+  return true;
+}
+
+void JointTrains::lay_out(JointTrain& group) const {
+  for (const JointTrain::Member& member : group.members) {
+    add_once(group.receivers, member.train->to);
+    for (const TrainHop& hop : member.train->path) {
+      auto place = std::find_if(group.places.begin(), group.places.end(),
+                                [&](const JointTrain::Place& p) { return p.router == hop.router; });
+      if (place == group.places.end()) place = group.places.emplace(place);
+      place->router = hop.router;
+      add_once(place->inputs, hop.input);
+      add_once(place->outputs, hop.output);
+      const bool known =
+          std::any_of(place->turns.begin(), place->turns.end(), [&](const JointTrain::Turn& turn) {
+            return turn.input == hop.input && turn.output == hop.output;
+          });
+      if (!known) place->turns.push_back({hop.input, hop.output, false, 0});
+    }
+  }
+  for (JointTrain::Place& place : group.places) {
+    for (JointTrain::Turn& turn : place.turns) {
+      turn.shared = std::any_of(place.turns.begin(), place.turns.end(), [&](const JointTrain::Turn& other) {
+        return other.output == turn.output && other.input != turn.input;
+      });
+    }
+  }
+}
+
+void JointTrains::dissolve(PacketTrain& member) {
+  dissolve(*member.group);
+}
+
+void JointTrains::dissolve(JointTrain& group) {
+  for (const JointTrain::Place& place : group.places) {
+    for (const uint32_t input : place.inputs) place.router->release_input(input);
+    for (const uint32_t output : place.outputs) place.router->release_output(output);
+    if (!group.carried) place.router->end_steps();
+  }
+  for (NetworkInterface* receiver : group.receivers) receiver->record_arrivals(nullptr);
+  for (const JointTrain::Member& member : group.members) {
+    PacketTrain& train = *member.train;
+    if (!group.carried) train.from->step(false);
+    train.phase = PacketTrain::Phase::idle;
+    train.group = nullptr;
+    train.next_try = train.begun + train.retry;
+    train.waits_for = TrainReason::company;
+  }
+  const auto it = std::find_if(groups_.begin(), groups_.end(),
+                               [&](const auto& one) { return one.get() == &group; });
+  *it = std::move(groups_.back());
+  groups_.pop_back();
+}
+
+// -- a group that is observed
+
+bool JointTrains::carry(PacketTrain& member, uint64_t left, Ticks t, TrainReason& why) {
+  JointTrain& group = *member.group;
+  PacketTrain& leader = *group.members[0].train;
+  why = group.recorded ? TrainReason::compared : TrainReason::stepping;
+  if (&member != &leader) return false;
+  if (balance(group) + credit(group) < 0) {
+    why = TrainReason::account;
+    dissolve(group);
+    return false;
+  }
+  if (!group.recorded) {
+    if (trains_.now() >= group.record_from) observe(group, t);
+    return false;
+  }
+  state_.compare(trains_.now(), t, group.record, group.time_of_record);
+  write(group);
+  spend(group, costs::kCompare + state_.written());
+  if (state_.equal() && set_aside(group, left, t)) return true;
+  const uint64_t begun = leader.begun - group.members[0].begun;
+  if (leader.begun - group.observed_from > 2 * leader.first_full + costs::kLongestSearch) {
+    for (const JointTrain::Member& one : group.members) one.train->unsettled = group.fingerprint;
+    dissolve(group);
+    trains_.back_off(leader, TrainReason::unsettled);
+  } else if (begun >= group.window) {
+    group.window = std::min(2 * group.window, costs::kLongestWindow);
+    observe(group, t);
+  }
+  return false;
+}
+
+void JointTrains::observe(JointTrain& group, Ticks t) {
+  state_.begin(trains_.now(), t);
+  write(group);
+  group.record = state_.words();
+  spend(group, state_.written());
+  ++trains_.counters_.looks;
+  group.recorded = true;
+  group.time_of_record = t;
+  for (JointTrain::Member& member : group.members) member.begun = member.train->begun;
+  for (JointTrain::Place& place : group.places) {
+    place.queued.clear();
+    for (const uint32_t output : place.outputs) place.queued.push_back(place.router->queued_ticks(output));
+  }
+  group.bursts.clear();
+  for (NetworkInterface* receiver : group.receivers) receiver->record_arrivals(&group.bursts);
+}
+
+// The leader first, then those that differ soonest.
+void JointTrains::write(JointTrain& group) {
+  group.members[0].train->from->write_sender(state_);
+  for (size_t k = 1; k < group.members.size() && !state_.differs(); ++k)
+    group.members[k].train->from->write_at_any_time(state_);
+  for (const JointTrain::Place& place : group.places) {
+    if (state_.differs()) return;
+    place.router->write_joint(place.inputs, place.outputs, state_);
+    for (const JointTrain::Turn& turn : place.turns)
+      place.router->write_turn(turn.input, turn.output, turn.shared, state_);
+  }
+  for (const NetworkInterface* receiver : group.receivers) receiver->write_receiver(state_);
+}
+
+// False: too little would be carried.
+bool JointTrains::set_aside(JointTrain& group, uint64_t left, Ticks t) {
+  const Ticks period = t - group.time_of_record;
+  uint64_t repeats = (std::max(t, ticks(kLongestTickTime)) - t) / period;
+  uint64_t packets = 0;
+  for (JointTrain::Member& member : group.members) {
+    const PacketTrain& train = *member.train;
+    const bool leads = &member == &group.members[0];
+    member.packets = train.begun - member.begun;
+    if (member.packets == 0) continue;
+    packets += member.packets;
+    uint64_t full = leads ? left : PacketTrains::left(train.from->progress(train.virtual_network));
+    // A last packet that is shorter needs fewer credits to begin, where it needs them all.
+    if (train.from->begins_with_all_credits() && full > 0) --full;
+    repeats = std::min(repeats, full / member.packets);
+  }
+  if (packets * repeats < costs::kShortest * group.members.size()) return false;
+
+  group.since = trains_.now();
+  group.first = t;
+  group.period = period;
+  group.repeats = repeats;
+  group.carried = true;
+  for (JointTrain::Place& place : group.places) {
+    for (JointTrain::Turn& turn : place.turns) turn.packets = 0;
+    for (size_t k = 0; k < place.outputs.size(); ++k)
+      place.queued[k] = place.router->queued_ticks(place.outputs[k]) - place.queued[k];
+    place.router->end_steps();
+    for (const uint32_t input : place.inputs)
+      place.undecided = place.router->set_aside(input, group.since);
+  }
+  for (NetworkInterface* receiver : group.receivers) receiver->record_arrivals(nullptr);
+  const Ticks until = group.since + repeats * period;
+  for (JointTrain::Member& member : group.members) {
+    PacketTrain& train = *member.train;
+    member.bursts.clear();
+    for (const TrainArrivals::Burst& burst : group.bursts) {
+      if (burst.message == train.message) member.bursts.push_back(burst);
+    }
+    for (const TrainHop& hop : train.path) {
+      for (JointTrain::Place& place : group.places) {
+        if (place.router != hop.router) continue;
+        for (JointTrain::Turn& turn : place.turns) {
+          if (turn.input == hop.input && turn.output == hop.output) turn.packets += member.packets;
+        }
+      }
+    }
+    train.from->step(false);
+    if (&member == &group.members[0]) {
+      train.from->set_aside(until);
+    } else {
+      train.from->set_aside_with_others(until);
+    }
+    trains_.spend(train, costs::kSetAside);
+  }
+  ++trains_.counters_.trains;
+  ++trains_.counters_.joint;
+  return true;
+}
+
+// -- a group that has been set aside
+
+bool JointTrains::disturb(PacketTrain& member) {
+  JointTrain& group = *member.group;
+  if (group.carried) return true;
+  PacketTrain& leader = *group.members[0].train;
+  dissolve(group);
+  trains_.back_off(leader, TrainReason::company);
+  return false;
+}
+
+void JointTrains::resume(PacketTrain& member) {
+  if (member.group->carried) resume(*member.group);
+}
+
+void JointTrains::resume(JointTrain& group) {
+  const Ticks present = trains_.now();
+  // Whole periods, but nothing that a router had decided ahead may be moved beyond now.
+  Ticks undecided = group.since;
+  for (const JointTrain::Place& place : group.places) undecided = std::max(undecided, place.undecided);
+  const uint64_t passed =
+      present < undecided ? 0 : std::min(group.repeats, (present - undecided) / group.period);
+  const bool split = present < group.since + group.repeats * group.period;
+  trains_.counters_.splits += split;
+  trains_.counters_.joint_splits += split;
+  if (passed > 0) add_periods(group, passed);
+
+  for (const JointTrain::Member& member : group.members) member.train->phase = PacketTrain::Phase::resuming;
+  replay(group, passed * group.period, present);
+
+  std::vector<PacketTrain*> members;
+  bool paid = false;
+  for (const JointTrain::Member& member : group.members) {
+    members.push_back(member.train);
+    paid = paid || passed * member.packets * member.train->path.size() * costs::kEarnedByTrain > costs::kSetAside;
+  }
+  dissolve(group);
+  for (PacketTrain* train : members) {
+    if (!split || paid) train->retry = costs::kRetry;
+    // What is left of it may recur at once.
+    train->next_try = split ? train->begun + train->retry : 0;
+  }
+  if (split && !paid) trains_.back_off(*members[0], TrainReason::company);
+}
+
+void JointTrains::add_periods(JointTrain& group, uint64_t passed) {
+  const Ticks by = passed * group.period;
+  for (JointTrain::Member& member : group.members) {
+    PacketTrain& train = *member.train;
+    const uint64_t packets = passed * member.packets;
+    train.from->shift_with_others(by, train.virtual_network, packets);
+    trains_.counters_.packets += packets;
+    trains_.counters_.hops += packets * train.path.size();
+    trains_.earn(train, (costs::kEarnedByTrain * train.path.size() + costs::kEarnedByBeginning) * packets);
+    if (member.bursts.empty()) continue;
+    MessagePool::Open& open = trains_.messages_[train.message];
+    open.left -= packets;
+    open.last += by;
+    train.to->arrived_by_train(open.message, train.from->packet_flits_of_trains(), member.bursts, group.period,
+                               passed);
+  }
+  const NetworkInterface& one = *group.members[0].train->from;
+  for (JointTrain::Place& place : group.places) {
+    place.router->shift_inputs(place.inputs, by);
+    for (size_t k = 0; k < place.outputs.size(); ++k) {
+      uint64_t packets = 0;
+      for (const JointTrain::Turn& turn : place.turns) {
+        if (turn.output == place.outputs[k]) packets += passed * turn.packets;
+      }
+      place.router->shift_output(place.outputs[k], by,
+                                 {packets, packets * one.packet_flits_of_trains(),
+                                  packets * one.packet_bytes_of_trains(), passed * place.queued[k]});
+    }
+    for (const JointTrain::Turn& turn : place.turns) {
+      if (turn.shared) place.router->shift_turn(turn.input, turn.output, by);
+    }
+  }
+}
+
+// What has begun of the next period, in the order of time, on these ports only.
+void JointTrains::replay(JointTrain& group, Ticks shift, Ticks present) {
+  for (const JointTrain::Place& place : group.places)
+    place.router->begin_replay(place.inputs.data(), place.inputs.size(), place.undecided + shift);
+  for (const JointTrain::Member& member : group.members) {
+    NetworkInterface& from = *member.train->from;
+    if (&member == &group.members[0]) {
+      from.begin_replay(group.first + shift);
+    } else {
+      from.begin_replay_with_others(shift);
+    }
+  }
+  for (;;) {
+    Ticks soonest = kNever;
+    Router* router = nullptr;
+    NetworkInterface* from = nullptr;
+    for (const JointTrain::Member& member : group.members) {
+      const Ticks t = member.train->from->next_cycle();
+      if (t >= present || t >= soonest) continue;
+      soonest = t;
+      from = member.train->from;
+    }
+    for (const JointTrain::Place& place : group.places) {
+      const Ticks t = place.router->next_cycle();
+      // Its other ports may have been decided for a while beyond now.
+      if (t < soonest && t < std::max(present, place.router->decided())) {
+        soonest = t;
+        router = place.router;
+      }
+    }
+    if (soonest == kNever) break;
+    if (router != nullptr) {
+      router->replay_cycle();
+    } else {
+      from->replay_cycle();
+    }
+  }
+  for (const JointTrain::Place& place : group.places)
+    place.router->end_replay(place.inputs.data(), place.inputs.size());
+  for (const JointTrain::Member& member : group.members) member.train->from->end_replay();
+}
+
+void JointTrains::resume_all() {
+  for (size_t k = groups_.size(); k-- > 0;) {
+    if (groups_[k]->carried) resume(*groups_[k]);
+  }
+}
+
+void JointTrains::restart() {
+  while (!groups_.empty()) dissolve(*groups_.back());
+}
+
+uint64_t JointTrains::flits_under_way() const {
+  uint64_t flits = 0;
+  for (const auto& group : groups_) {
+    if (!group->carried) continue;
+    const uint64_t passed = std::min(group->repeats, (kernel_time() - group->since) / group->period);
+    for (const JointTrain::Member& member : group->members)
+      flits += passed * member.packets * member.train->from->packet_flits_of_trains();
+  }
+  return flits;
+}
+
+}  // namespace weft::packet

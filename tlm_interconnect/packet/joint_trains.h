@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Joint trains: messages that share ports are not simulated packet by packet as long as they stream.
+//
+// Messages that meet at a port, those that meet these at another port, and so on, are a group. Nobody else
+// uses the ports on its ways. So the group is a closed system, as one message alone is (packet_trains.h): its
+// interfaces, the inputs and outputs of routers on its ways, the receiving interfaces. It becomes periodic,
+// too. The group is observed in steps, and its state is recorded when one of its interfaces, the leader,
+// begins a packet. When a record comes again, word by word, what lies between the two repeats until one of
+// the messages ends or somebody else comes. All of the group is then set aside, and resumed as a train is.
+//
+// Records of a group are equal in everything. No queue drifts, as one of a message alone may.
+//
+// What decides whose turn it is at a shared output is part of a record: the arbiters' pointers. So is what
+// tells how long packets wait there. The time that they wait is added for each period.
+
+#ifndef WEFT_TLM_INTERCONNECT_PACKET_JOINT_TRAINS_H
+#define WEFT_TLM_INTERCONNECT_PACKET_JOINT_TRAINS_H
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "tlm_interconnect/packet/packet_train.h"
+#include "tlm_interconnect/packet/state_record.h"
+#include "tlm_interconnect/packet/ticks.h"
+
+namespace weft::packet {
+
+class PacketTrains;
+
+/// A group of messages.
+struct JointTrain {
+  struct Member {
+    PacketTrain* train = nullptr;
+    uint64_t begun = 0;    ///< packets, when the record was made
+    uint64_t packets = 0;  ///< a period
+    std::vector<TrainArrivals::Burst> bursts;  ///< what arrives in a period
+  };
+  struct Turn {
+    uint32_t input;
+    uint32_t output;
+    bool shared;       ///< the output has other inputs, too
+    uint64_t packets;  ///< a period
+  };
+  /// The ports of one router.
+  struct Place {
+    Router* router = nullptr;
+    std::vector<uint32_t> inputs;
+    std::vector<uint32_t> outputs;
+    std::vector<Turn> turns;   ///< pairs of them that packets pass
+    std::vector<Wide> queued;  ///< by output: time that packets had waited when the record was made, then: a period
+    Ticks undecided = 0;       ///< at set-aside: from here on its cycles have not been run
+  };
+  std::vector<Member> members;  ///< the leader first
+  std::vector<Place> places;
+  std::vector<NetworkInterface*> receivers;
+  uint64_t fingerprint = 0;  ///< of its messages
+  bool carried = false;
+  bool recorded = false;
+  uint64_t window = 0;         ///< how many of the leader's packets to compare with one record
+  uint64_t observed_from = 0;  ///< in the leader's packets
+  Ticks record_from = 0;       ///< before it a record would hold what had been decided ahead
+  Ticks time_of_record = 0;
+  std::vector<uint64_t> record;
+  std::vector<TrainArrivals::Burst> bursts;
+  Ticks since = 0;  ///< set aside then
+  Ticks first = 0;  ///< cycle in which the leader's first packet begins
+  Ticks period = 0;
+  uint64_t repeats = 0;
+};
+
+class JointTrains {
+ public:
+  explicit JointTrains(PacketTrains& trains) : trains_(trains) {}
+
+  enum class Formed : uint8_t {
+    yes,
+    alone,  ///< only messages of its own interface are on the way
+    later,  ///< one of the messages is about to end, or has just begun
+    no      ///< there is a group that cannot be carried, or it is not worth while
+  };
+  /// Observes the group of a message from now on, if there is one.
+  Formed form(PacketTrain& leader, Ticks t);
+  /// A member is about to begin a packet at cycle `t`, and has so many full packets left but for the last.
+  /// True: the group has been set aside.
+  bool carry(PacketTrain& member, uint64_t left, Ticks t, TrainReason& why);
+  /// Somebody else comes to a port of the group. True: it has been set aside, and must be resumed.
+  bool disturb(PacketTrain& member);
+  /// Brings a group that has been set aside up to now.
+  void resume(PacketTrain& member);
+  /// No longer a group: it goes on packet by packet.
+  void dissolve(PacketTrain& member);
+  void restart();
+  void resume_all();
+
+  /// Flits received by groups under way that are not yet counted anywhere.
+  uint64_t flits_under_way() const;
+
+ private:
+  Formed gather(PacketTrain& leader);
+  Formed gather_at(Router& router, uint32_t input, uint32_t output);
+  Formed add(const PacketOwner& owner);
+  void spend(const JointTrain& group, uint64_t words);
+  static int64_t balance(const JointTrain& group);
+  static int64_t credit(const JointTrain& group);
+  bool reservable() const;
+  void lay_out(JointTrain& group) const;
+  void observe(JointTrain& group, Ticks t);
+  void write(JointTrain& group);
+  bool set_aside(JointTrain& group, uint64_t left, Ticks t);
+  void add_periods(JointTrain& group, uint64_t passed);
+  void replay(JointTrain& group, Ticks shift, Ticks present);
+  void resume(JointTrain& group);
+  void dissolve(JointTrain& group);
+
+  PacketTrains& trains_;
+  std::vector<std::unique_ptr<JointTrain>> groups_;
+  StateRecord state_;
+  // Scratch of gather().
+  struct Port {
+    const Router* router;
+    uint32_t number;
+  };
+  std::vector<PacketTrain*> found_;
+  std::vector<Port> seen_inputs_;
+  std::vector<Port> seen_outputs_;
+  std::vector<PacketOwner> owners_;
+  std::vector<uint32_t> inputs_;
+  uint64_t looked_at_ = 0;
+};
+
+}  // namespace weft::packet
+
+#endif

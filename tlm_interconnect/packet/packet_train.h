@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// What packet trains know of one interface: the way of its message, when to look for a train, what it may
+// cost, and the train itself (packet_trains.h).
+
+#ifndef WEFT_TLM_INTERCONNECT_PACKET_PACKET_TRAIN_H
+#define WEFT_TLM_INTERCONNECT_PACKET_PACKET_TRAIN_H
+
+#include <cstdint>
+#include <vector>
+
+#include "tlm_interconnect/packet/network_interface.h"
+#include "tlm_interconnect/packet/router.h"
+#include "tlm_interconnect/packet/state_record.h"
+#include "tlm_interconnect/packet/ticks.h"
+
+namespace weft::packet {
+
+struct JointTrain;
+
+/// Why a packet of a message began ordinarily.
+enum class TrainReason : uint8_t {
+  last,       ///< too few are left
+  never,      ///< the path is not certain, or routes are adaptive
+  filling,    ///< too few are left to fill the path
+  account,    ///< no balance
+  company,    ///< others use the path, or did: it waits
+  unsettled,  ///< nothing has recurred in time: it waits
+  stepping,   ///< observed: what had been decided ahead comes to pass
+  compared,   ///< observed: has not recurred yet
+  replayed,   ///< what was begun of a period when a train was resumed
+  count
+};
+
+/// One router on the way of a message.
+struct TrainHop {
+  Router* router;
+  uint32_t input;
+  uint32_t output;
+  Ticks undecided;  ///< at set-aside: from here on its cycles have not been run
+};
+/// What is known of the messages of one interface, for packet trains.
+struct PacketTrain {
+  /// joined: it belongs to a group, which is observed or carried.
+  enum class Phase : uint8_t { idle, observed, carried, joined, resuming };
+  Phase phase = Phase::idle;
+  uint32_t message = 0;
+  uint8_t virtual_network = 0;
+  NetworkInterface* from = nullptr;
+  NetworkInterface* to = nullptr;
+  uint32_t destination = 0;
+  uint8_t path_network = 0;
+  std::vector<TrainHop> path;    ///< empty: not found yet
+  bool possible = true;     ///< there may be trains on it
+  uint64_t first_full = 0;  ///< packets that have begun, at least, when the path is filled with them
+  Ticks loop = 0;           ///< until credits are back, on the longest link
+  Ticks settles = 0;        ///< for so long nothing is recorded
+  uint64_t words = 0;       ///< of a record, about
+  uint64_t begun = 0;       ///< packets of the message that began ordinarily
+  uint64_t next_try = 0;    ///< in packets begun
+  TrainReason waits_for = TrainReason::filling;  ///< until next_try
+  uint64_t retry = 0;                  ///< packets to wait after a disturbance
+  uint64_t window = 0;                 ///< how many packets to compare with one record
+  int64_t balance = 0;                 ///< what may be spent, in words of a record
+  bool advanced = false;               ///< the first look at a long path has been granted
+  JointTrain* group = nullptr;         ///< joined
+  uint64_t unsettled = 0;              ///< fingerprint of the group in which nothing recurred last
+  // Observed:
+  uint64_t observed_from = 0;  ///< in packets begun
+  Ticks record_from = 0;       ///< before it a record would hold what had been decided ahead
+  bool recorded = false;
+  // The record and what has arrived since.
+  uint64_t packet_of_record = 0;
+  Ticks time_of_record = 0;
+  std::vector<uint64_t> record;
+  std::vector<TrainArrivals::Burst> bursts;
+  // Set aside:
+  Ticks since = 0;  ///< when
+  Ticks first = 0;  ///< cycle in which its first packet begins
+  Ticks period = 0;
+  uint64_t packets = 0;  ///< per period
+  uint64_t repeats = 0;
+  uint64_t delivered = 0;  ///< packets that arrive per period
+  bool fills = false;      ///< something on the way is not looked at
+  // How a period changes the queues, by hop and VC, and the credits, of the interface and then by hop and
+  // VC.
+  std::vector<StateRecord::Queue> queues;
+  std::vector<StateRecord::Credits> credits;
+};
+
+}  // namespace weft::packet
+
+#endif

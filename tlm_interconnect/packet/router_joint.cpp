@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// What joint trains (joint_trains.h) ask of a router: who has packets here, and the state of several inputs
+// and outputs together.
+
+#include "tlm_interconnect/packet/router.h"
+
+#include <algorithm>
+
+namespace weft::packet {
+
+void Router::owners_at(uint32_t input, std::vector<PacketOwner>& owners, uint64_t& looked_at) const {
+  const auto add = [&](fabric::PacketRef ref) {
+    ++looked_at;
+    const fabric::Packet& packet = pool_[ref];
+    const PacketOwner owner{static_cast<uint32_t>(packet.interface), static_cast<uint32_t>(packet.id_high)};
+    if (!owners.empty() && owners.back().interface == owner.interface && owners.back().message == owner.message)
+      return;
+    owners.push_back(owner);
+  };
+  for (uint32_t v = 0; v < vcs_; ++v) {
+    const InputVc& in = inputs_[input * vcs_ + v];
+    fabric::PacketRef packet = in.packet;
+    if (packet != fabric::kNoPacket) add(packet);
+    for (uint32_t k = 0; k < in.queue.size(); ++k) {
+      if (in.queue[k].packet == packet) continue;
+      packet = in.queue[k].packet;
+      add(packet);
+    }
+  }
+}
+
+void Router::inputs_for(uint32_t output, std::vector<uint32_t>& inputs, uint64_t& looked_at) {
+  uint32_t missing = wanted_[output];
+  for (uint32_t p = 0; p < ports() && missing != 0; ++p) {
+    uint32_t found = 0;
+    for (uint32_t v = 0; v < vcs_; ++v) {
+      const InputVc& in = inputs_[p * vcs_ + v];
+      fabric::PacketRef packet = in.packet;
+      if (packet != fabric::kNoPacket) found += way_of(p, v, packet) == output;
+      for (uint32_t k = 0; k < in.queue.size(); ++k) {
+        ++looked_at;
+        if (in.queue[k].packet == packet) continue;
+        packet = in.queue[k].packet;
+        found += way_of(p, v, packet) == output;
+      }
+    }
+    if (found == 0) continue;
+    inputs.push_back(p);
+    missing -= std::min(missing, found);
+  }
+}
+
+void Router::write_joint(const std::vector<uint32_t>& inputs, const std::vector<uint32_t>& outputs,
+                         StateRecord& state) {
+  state.deadline(decided_);
+  for (const uint32_t input : inputs) {
+    if (state.differs()) return;
+    write_joint_input(input, state);
+  }
+  for (const uint32_t output : outputs) {
+    if (state.differs()) return;
+    write_joint_output(output, state);
+  }
+}
+
+void Router::write_joint_input(uint32_t input, StateRecord& state) {
+  const Port& port = ports_[input];
+  state.deadline(port.input_busy);
+  for (const VcMask mask : {port.va_mask, port.sa_mask, port.held_mask}) state.number(mask);
+  state.number(port.vc_pointer);
+  for (uint32_t v = 0; v < vcs_ && !state.differs(); ++v) {
+    const InputVc& in = inputs_[input * vcs_ + v];
+    state.number(in.queue.size());
+    for (uint32_t k = 0; k < in.queue.size() && !state.differs(); ++k) {
+      const FlitRun& run = in.queue[k];
+      state.time(run.first);
+      state.number((uint64_t{run.flits} << 32) | run.packet_flits);
+      state.number(run.stride);
+      state.packet(run.packet);
+      state.number(pool_[run.packet].id_high);
+    }
+    state.deadline(in.ready);
+    state.deadline(in.free_at);
+    state.number(in.last_next);
+    if (in.last_next != 0) state.packet(in.last_packet);
+    write_packet(in, state);
+    if (in.packet != fabric::kNoPacket) {
+      state.number(pool_[in.packet].id_high);
+      if (in.sent == 0) state.time(in.eligible);
+    }
+  }
+  for (uint32_t m = port.pauses; m != 0; m &= m - 1) {
+    Level& l = level(input, static_cast<uint32_t>(__builtin_ctz(m)));
+    l.meter.write(state);
+    state.number((l.pauses << 1) | (l.pausing ? 1u : 0u));
+  }
+}
+
+void Router::write_joint_output(uint32_t output, StateRecord& state) {
+  const Port& port = ports_[output];
+  state.deadline(port.output_busy + 2 * cycle_);  // a held burst looks back at it for a cycle
+  state.number(port.last_input);
+  state.time(port.last_end);
+  for (uint32_t v = 0; v < vcs_ && !state.differs(); ++v) {
+    OutputVc& out = outputs_[output * vcs_ + v];
+    out.credit.write_all(state);
+    state.deadline(out.free_at);
+    state.number((uint64_t{out.owner} << 1) | (out.draining ? 1u : 0u));
+  }
+  // With a pause or an overrun since no two records agree: a period of a train has none.
+  if (port.paused_by != 0) state.number(port.overruns);
+  for (uint32_t m = port.paused_by; m != 0; m &= m - 1)
+    pausing_[output * config_.virtual_networks + static_cast<uint32_t>(__builtin_ctz(m))].write(state);
+}
+
+// When an output passes from one input to another it matters when the other last had it.
+void Router::write_turn(uint32_t input, uint32_t output, bool shared, StateRecord& state) const {
+  state.number(switch_allocator_->memory(input, output));
+  for (uint32_t v = 0; v < vcs_; ++v)
+    state.number(vc_allocator_->memory(input * vcs_ + v, output * vcs_ + v));
+  if (shared) state.time(gone_[input * ports() + output]);
+}
+
+void Router::shift_inputs(const std::vector<uint32_t>& inputs, Ticks by) {
+  for (const uint32_t input : inputs) {
+    ports_[input].input_busy += by;
+    for (uint32_t v = 0; v < vcs_; ++v) {
+      InputVc& in = inputs_[input * vcs_ + v];
+      for (uint32_t k = 0; k < in.queue.size(); ++k) in.queue[k].first += by;
+      in.ready += by;
+      in.free_at += by;
+      in.eligible += by;
+    }
+    for (uint32_t m = ports_[input].pauses; m != 0; m &= m - 1) {
+      Level& l = level(input, static_cast<uint32_t>(__builtin_ctz(m)));
+      l.meter.shift(by);
+      if (l.due != kNever) l.due += by;
+    }
+  }
+}
+
+void Router::shift_output(uint32_t output, Ticks by, const JointLoad& load) {
+  Port& port = ports_[output];
+  packets_ += load.packets;
+  port.output_busy += by;
+  port.flits += load.flits;
+  port.packets += load.packets;
+  port.payload += load.bytes;
+  port.queued += load.queued;
+  port.last_end += by;
+  port.all_free += by;
+  for (uint32_t v = 0; v < vcs_; ++v) {
+    OutputVc& out = outputs_[output * vcs_ + v];
+    out.credit.shift(by);
+    out.free_at += by;
+  }
+}
+
+}  // namespace weft::packet

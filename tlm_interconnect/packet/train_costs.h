@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// How long packet trains are looked for, and what that may cost.
+
+#ifndef WEFT_TLM_INTERCONNECT_PACKET_TRAIN_COSTS_H
+#define WEFT_TLM_INTERCONNECT_PACKET_TRAIN_COSTS_H
+
+#include <cstdint>
+
+namespace weft::packet::costs {
+
+constexpr uint64_t kShortest = 16;  ///< packets for which a train is worth while
+constexpr uint64_t kFirstTry = 1;   ///< packet from which on it may be observed
+constexpr uint64_t kRetry = 16;     ///< packets to wait after a disturbance; doubles from one to the next
+constexpr uint64_t kLongestRetry = 4096;
+constexpr uint64_t kFirstWindow = 8;  ///< doubles until a period fits
+constexpr uint64_t kLongestWindow = 4096;
+constexpr uint64_t kLongestSearch = 512;  ///< packets that are observed, beside two round trips
+
+// The account of an interface, in words of a record: to write or compare one takes 1 to 3 ns, to simulate a
+// packet-hop at least 300.
+constexpr int64_t kInAdvance = 16384;
+constexpr uint64_t kEarnedPerHop = 6;        ///< a simulated packet-hop: 2 to 4 per cent
+constexpr uint64_t kEarnedByTrain = 100;     ///< a packet-hop that went by train
+constexpr uint64_t kEarnedByBeginning = 20;  ///< a packet that began in a train, besides its hops
+constexpr int64_t kMostEarned = 1 << 20;
+constexpr uint64_t kPartOnCredit = 64;  ///< of what a joint train could save at most one in so many parts
+constexpr uint64_t kWayOfHop = 100;     ///< to find the next router of a path
+constexpr uint64_t kLookAtPacket = 4;   ///< whose it is
+constexpr uint64_t kCompare = 4;        ///< besides the words
+constexpr uint64_t kWordsOfPacket = 4;  ///< of a record, for each packet or its credits on the way
+constexpr uint64_t kWordsOfHop = 20;    ///< .. and for each VC of a hop
+constexpr uint64_t kLooks = 3;          ///< records that a search costs at least
+constexpr uint64_t kSetAside = 2000;    ///< a train, and to resume it
+constexpr uint64_t kStep = 10;          ///< a packet-hop that is simulated while its router decides in steps
+
+}  // namespace weft::packet::costs
+
+#endif
