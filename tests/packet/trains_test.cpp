@@ -338,13 +338,15 @@ TEST(Trains, ChangeNothingWhereMessagesShareLinks) {
       return all[random.below(sizeof...(values))];
     };
     Scenario s;
-    s.notation = pick("Switch(4)", "Switch(6)", "Clos(hosts=4,leaves=4,spines=2)", "Clos(hosts=3,leaves=4,spines=1)",
-                      "FatTree(4,2)", "Mesh(4)_Mesh(3)", "Ring(6)", "FullyConnected(4)_Switch(3)");
+    s.notation =
+        pick("Switch(4)", "Switch(6)", "Clos(hosts=4,leaves=4,spines=2)", "Clos(hosts=3,leaves=4,spines=1)",
+             "FatTree(4,2)", "Mesh(4)_Mesh(3)", "Ring(6)", "FullyConnected(4)_Switch(3)");
     s.network.selection = s.notation == "FatTree(4,2)" ? "hash" : "";
     s.pattern = pick(Pattern::incast, Pattern::permutation, Pattern::permutation, Pattern::any);
     s.network.vcs = s.notation == "Ring(6)" ? 2 : pick(1u, 1u, 1u, 2u);
     s.network.virtual_networks = pick(1u, 1u, 1u, 2u);
-    s.network.switching = pick(FlitSwitching::packet_held, FlitSwitching::packet_held, FlitSwitching::flit_interleaved);
+    s.network.switching =
+        pick(FlitSwitching::packet_held, FlitSwitching::packet_held, FlitSwitching::flit_interleaved);
     s.network.release_on_credit = pick(false, false, false, true);
     s.network.switch_allocator = pick("islip", "islip", "round_robin");
     s.network.cycle = pick(ticks(1000), ticks(640) / 9, ticks(1280));

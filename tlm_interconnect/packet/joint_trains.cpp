@@ -134,7 +134,8 @@ JointTrains::Formed JointTrains::add(const PacketOwner& owner) {
 
 // What a group costs its members share.
 void JointTrains::spend(const JointTrain& group, uint64_t words) {
-  for (const JointTrain::Member& member : group.members) trains_.spend(*member.train, words / group.members.size());
+  for (const JointTrain::Member& member : group.members)
+    trains_.spend(*member.train, words / group.members.size());
 }
 
 // Its members may overdraw their accounts by a part of what a train could save.
@@ -181,10 +182,9 @@ void JointTrains::lay_out(JointTrain& group) const {
       place->router = hop.router;
       add_once(place->inputs, hop.input);
       add_once(place->outputs, hop.output);
-      const bool known =
-          std::any_of(place->turns.begin(), place->turns.end(), [&](const JointTrain::Turn& turn) {
-            return turn.input == hop.input && turn.output == hop.output;
-          });
+      const bool known = std::any_of(
+          place->turns.begin(), place->turns.end(),
+          [&](const JointTrain::Turn& turn) { return turn.input == hop.input && turn.output == hop.output; });
       if (!known) place->turns.push_back({hop.input, hop.output, false, 0});
     }
   }
@@ -216,8 +216,8 @@ void JointTrains::dissolve(JointTrain& group) {
     train.next_try = train.begun + train.retry;
     train.waits_for = TrainReason::company;
   }
-  const auto it = std::find_if(groups_.begin(), groups_.end(),
-                               [&](const auto& one) { return one.get() == &group; });
+  const auto it =
+      std::find_if(groups_.begin(), groups_.end(), [&](const auto& one) { return one.get() == &group; });
   *it = std::move(groups_.back());
   groups_.pop_back();
 }
@@ -313,8 +313,7 @@ bool JointTrains::set_aside(JointTrain& group, uint64_t left, Ticks t) {
     for (size_t k = 0; k < place.outputs.size(); ++k)
       place.queued[k] = place.router->queued_ticks(place.outputs[k]) - place.queued[k];
     place.router->end_steps();
-    for (const uint32_t input : place.inputs)
-      place.undecided = place.router->set_aside(input, group.since);
+    for (const uint32_t input : place.inputs) place.undecided = place.router->set_aside(input, group.since);
   }
   for (NetworkInterface* receiver : group.receivers) receiver->record_arrivals(nullptr);
   const Ticks until = group.since + repeats * period;
@@ -379,7 +378,8 @@ void JointTrains::resume(JointTrain& group) {
   bool paid = false;
   for (const JointTrain::Member& member : group.members) {
     members.push_back(member.train);
-    paid = paid || passed * member.packets * member.train->path.size() * costs::kEarnedByTrain > costs::kSetAside;
+    paid = paid ||
+           passed * member.packets * member.train->path.size() * costs::kEarnedByTrain > costs::kSetAside;
   }
   dissolve(group);
   for (PacketTrain* train : members) {
@@ -403,8 +403,8 @@ void JointTrains::add_periods(JointTrain& group, uint64_t passed) {
     MessagePool::Open& open = trains_.messages_[train.message];
     open.left -= packets;
     open.last += by;
-    train.to->arrived_by_train(open.message, train.from->packet_flits_of_trains(), member.bursts, group.period,
-                               passed);
+    train.to->arrived_by_train(open.message, train.from->packet_flits_of_trains(), member.bursts,
+                               group.period, passed);
   }
   const NetworkInterface& one = *group.members[0].train->from;
   for (JointTrain::Place& place : group.places) {

@@ -34,8 +34,8 @@ class PacketTrains;
 struct JointTrain {
   struct Member {
     PacketTrain* train = nullptr;
-    uint64_t begun = 0;    ///< packets, when the record was made
-    uint64_t packets = 0;  ///< a period
+    uint64_t begun = 0;                        ///< packets, when the record was made
+    uint64_t packets = 0;                      ///< a period
     std::vector<TrainArrivals::Burst> bursts;  ///< what arrives in a period
   };
   struct Turn {
@@ -49,9 +49,10 @@ struct JointTrain {
     Router* router = nullptr;
     std::vector<uint32_t> inputs;
     std::vector<uint32_t> outputs;
-    std::vector<Turn> turns;   ///< pairs of them that packets pass
-    std::vector<Wide> queued;  ///< by output: time that packets had waited when the record was made, then: a period
-    Ticks undecided = 0;       ///< at set-aside: from here on its cycles have not been run
+    std::vector<Turn> turns;  ///< pairs of them that packets pass
+    std::vector<Wide>
+        queued;  ///< by output: time that packets had waited when the record was made, then: a period
+    Ticks undecided = 0;  ///< at set-aside: from here on its cycles have not been run
   };
   std::vector<Member> members;  ///< the leader first
   std::vector<Place> places;

@@ -100,7 +100,7 @@ struct TrainArrivals {
     Ticks first = 0;  ///< in the first of the periods
     uint32_t flits = 0;
     Ticks flit_time = 0;
-    bool tail = false;  ///< its last flit ends a packet
+    bool tail = false;     ///< its last flit ends a packet
     uint32_t message = 0;  ///< handle
   };
   const fabric::Packet& packet;  ///< they are all like this one

@@ -51,21 +51,21 @@ struct PacketTrain {
   NetworkInterface* to = nullptr;
   uint32_t destination = 0;
   uint8_t path_network = 0;
-  std::vector<TrainHop> path;    ///< empty: not found yet
-  bool possible = true;     ///< there may be trains on it
-  uint64_t first_full = 0;  ///< packets that have begun, at least, when the path is filled with them
-  Ticks loop = 0;           ///< until credits are back, on the longest link
-  Ticks settles = 0;        ///< for so long nothing is recorded
-  uint64_t words = 0;       ///< of a record, about
-  uint64_t begun = 0;       ///< packets of the message that began ordinarily
-  uint64_t next_try = 0;    ///< in packets begun
+  std::vector<TrainHop> path;  ///< empty: not found yet
+  bool possible = true;        ///< there may be trains on it
+  uint64_t first_full = 0;     ///< packets that have begun, at least, when the path is filled with them
+  Ticks loop = 0;              ///< until credits are back, on the longest link
+  Ticks settles = 0;           ///< for so long nothing is recorded
+  uint64_t words = 0;          ///< of a record, about
+  uint64_t begun = 0;          ///< packets of the message that began ordinarily
+  uint64_t next_try = 0;       ///< in packets begun
   TrainReason waits_for = TrainReason::filling;  ///< until next_try
-  uint64_t retry = 0;                  ///< packets to wait after a disturbance
-  uint64_t window = 0;                 ///< how many packets to compare with one record
-  int64_t balance = 0;                 ///< what may be spent, in words of a record
-  bool advanced = false;               ///< the first look at a long path has been granted
-  JointTrain* group = nullptr;         ///< joined
-  uint64_t unsettled = 0;              ///< fingerprint of the group in which nothing recurred last
+  uint64_t retry = 0;                            ///< packets to wait after a disturbance
+  uint64_t window = 0;                           ///< how many packets to compare with one record
+  int64_t balance = 0;                           ///< what may be spent, in words of a record
+  bool advanced = false;                         ///< the first look at a long path has been granted
+  JointTrain* group = nullptr;                   ///< joined
+  uint64_t unsettled = 0;                        ///< fingerprint of the group in which nothing recurred last
   // Observed:
   uint64_t observed_from = 0;  ///< in packets begun
   Ticks record_from = 0;       ///< before it a record would hold what had been decided ahead

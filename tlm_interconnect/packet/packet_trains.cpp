@@ -209,11 +209,10 @@ void PacketTrains::wait_for_company(Train& train) {
 }
 
 bool PacketTrains::reservable(const Train& train) const {
-  return std::all_of(train.path.begin(), train.path.end(),
-                     [](const Hop& hop) {
-                       return hop.router->reserved_input(hop.input) == Router::kFree &&
-                              hop.router->reserved_output(hop.output) == Router::kFree;
-                     });
+  return std::all_of(train.path.begin(), train.path.end(), [](const Hop& hop) {
+    return hop.router->reserved_input(hop.input) == Router::kFree &&
+           hop.router->reserved_output(hop.output) == Router::kFree;
+  });
 }
 
 void PacketTrains::begin_steps(Train& train, Ticks t) {

@@ -62,7 +62,7 @@ class PacketTrains {
     uint64_t growing_splits = 0;
     uint64_t filling = 0;  ///< set aside: those of which something on its way is not looked at yet
     uint64_t filling_splits = 0;
-    uint64_t joint = 0;           ///< set aside: groups of messages
+    uint64_t joint = 0;  ///< set aside: groups of messages
     uint64_t joint_splits = 0;
     uint64_t packets = 0;  ///< carried in trains
     uint64_t hops = 0;     ///< packet-hops of these

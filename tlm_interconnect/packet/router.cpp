@@ -139,6 +139,7 @@ void Router::receive_credit(uint32_t p, const fabric::Transfer& transfer) {
   if (out.watched) {
     out.watched = false;
     ++openings_;
+    ++ports_[p].openings;
     wake_and_notify(on_cycle(first));
   }
 }
@@ -430,6 +431,11 @@ bool Router::known_route(InputVc& in, uint32_t destination) {
   return true;
 }
 
+void Router::remember(const InputVc& in, uint32_t destination) {
+  if (destination < way_ranks_)
+    ways_[in.virtual_network * way_ranks_ + destination] = {in.out_mask, in.out_port};
+}
+
 // False: the head waits, at least until `soonest`.
 bool Router::choose_route(uint32_t p, uint32_t v, Ticks t, Ticks& soonest) {
   InputVc& in = inputs_[p * vcs_ + v];
@@ -438,6 +444,16 @@ bool Router::choose_route(uint32_t p, uint32_t v, Ticks t, Ticks& soonest) {
   in.last = (packet.id_high & kLastPacket) != 0;
   if (known_route(in, packet.destination)) return true;
   const RouteQuery query{id_, p, v, packet.source, packet.destination, packet.virtual_network};
+  if (remembers_ways_) {
+    const KnownWay& way = *known_way(query);
+    in.out_port = way.output;
+    in.out_mask = way.vc_mask;
+    in.bubble = way.bubble;
+    in.drawn = false;
+    in.routed = true;
+    remember(in, packet.destination);
+    return true;
+  }
   candidates_.clear();
   routing_.route(query, candidates_);
   uint32_t chosen = 0;
@@ -454,9 +470,7 @@ bool Router::choose_route(uint32_t p, uint32_t v, Ticks t, Ticks& soonest) {
   if (!open) return false;
   in.routed = !routing_.adaptive();
   if (ecn_ && in.routed && candidates_.size() > 1 && !selection_->certain()) count_front(p, v);
-  if (packet.destination < way_ranks_) {
-    ways_[in.virtual_network * way_ranks_ + packet.destination] = {in.out_mask, in.out_port};
-  }
+  remember(in, packet.destination);
   return true;
 }
 
@@ -470,7 +484,8 @@ void Router::allocate_vcs(Ticks t) {
         wake(in.ready);
         continue;
       }
-      if (in.closed_until > t && in.closed_since == openings_) {
+      const uint64_t openings = in.routed ? ports_[in.out_port].openings : openings_;
+      if (in.closed_until > t && in.closed_since == openings) {
         if (in.closed_until != kNever) wake(on_cycle(in.closed_until));
         continue;
       }
@@ -487,8 +502,12 @@ void Router::allocate_vcs(Ticks t) {
         vc_requests_.push_back({p * vcs_ + v, in.out_port, free, kNoVc});
       } else if (!in.routed && !selection_->certain()) {
         wake(t + cycle_);  // the next draw may be for one that is free
-      } else if (soonest != kNever) {
-        wake(on_cycle(soonest));
+      } else {
+        if (in.routed && !in.bubble) {
+          in.closed_until = soonest;
+          in.closed_since = openings;
+        }
+        if (soonest != kNever) wake(on_cycle(soonest));
       }
     }
   });
@@ -721,6 +740,7 @@ void Router::send(uint32_t p, uint32_t v, Ticks t) {
     port.sa_mask &= ~vc_bit(v);
     if (port.sa_mask == 0) sa_ports_.erase(p);
     ++openings_;
+    ++out_port.openings;
     if (eager_) wake(out.free_at);
     if (!in.queue.empty()) {
       start_head(p, v);
@@ -749,6 +769,21 @@ void Router::send(uint32_t p, uint32_t v, Ticks t) {
 
 VcMask Router::vc_mask(uint32_t virtual_network) const {
   return low_vcs(config_.vcs) << (virtual_network * config_.vcs);
+}
+
+const Router::KnownWay* Router::known_way(const RouteQuery& query) {
+  if (known_ways_.empty()) known_ways_.resize(kKnownWays);
+  const uint32_t input = query.in_port * vcs_ + query.in_vc;
+  KnownWay& known = known_ways_[((input * 31 + query.source) * 31 + query.destination) % kKnownWays];
+  if (known.input == input && known.source == query.source && known.destination == query.destination &&
+      known.virtual_network == query.virtual_network) {
+    return &known;
+  }
+  RouteCandidate route{};
+  if (!certain_route(query, route)) return nullptr;
+  known = {input,        query.source, query.destination, static_cast<uint16_t>(query.virtual_network),
+           route.bubble, route.port,   route.vc_mask};
+  return &known;
 }
 
 bool Router::certain_route(const RouteQuery& query, RouteCandidate& route) {

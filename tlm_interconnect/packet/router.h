@@ -277,15 +277,16 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
     uint32_t index;
   };
 
+  struct KnownWay;
   struct InputVc {
     Ring<FlitRun, 2> queue;
-    Ticks ready = 0;                               ///< the next stage (VC or switch allocation) not before
-    Ticks free_at = 0;                             ///< the tail before has left
-    Ticks eligible = 0;                            ///< the head could go if it were alone
-    Ticks closed_until = 0;                        ///< adaptive: no output can be taken before that ..
-    uint64_t closed_since = 0;                     ///< .. unless `openings_` has grown beyond this
-    VcMask out_mask = 0;                           ///< of the output, that the packet may take
-    fabric::PacketRef packet = fabric::kNoPacket;  ///< at the front
+    Ticks ready = 0;            ///< the next stage (VC or switch allocation) not before
+    Ticks free_at = 0;          ///< the tail before has left
+    Ticks eligible = 0;         ///< the head could go if it were alone
+    Ticks closed_until = 0;     ///< no output (VC) can be taken before that ..
+    uint64_t closed_since = 0;  ///< .. unless its output's openings (or, without a route, all) are more now
+    VcMask out_mask = 0;        ///< of the output, that the packet may take
+    fabric::PacketRef packet = fabric::kNoPacket;       ///< at the front
     fabric::PacketRef last_packet = fabric::kNoPacket;  ///< newest announced
     uint32_t last_next = 0;                             ///< its next flit to be announced; 0: complete
     uint32_t packet_flits = 0;
@@ -339,9 +340,10 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
     uint32_t paused_by = 0;  ///< the same
     uint32_t xoff = 0;
     uint32_t xon = 0;
-    bool aside = false;  ///< a train is on this input
-    VcMask owned = 0;    ///< output VCs that have an owner
-    Ticks all_free = 0;  ///< at no time before this are all others free; the last OutputVc::free_at
+    bool aside = false;     ///< a train is on this input
+    VcMask owned = 0;       ///< output VCs that have an owner
+    uint64_t openings = 0;  ///< as Router::openings_, of this output
+    Ticks all_free = 0;     ///< at no time before this are all others free; the last OutputVc::free_at
   };
 
   /// The buffers of one virtual network at one input with priority flow control.
@@ -396,10 +398,14 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   void grow(uint32_t input, uint32_t output, uint32_t vc, uint64_t packets);
   void announce(uint32_t input, uint32_t output, uint32_t vc, uint32_t packets, Ticks period,
                 uint64_t periods);
+  /// The output that a packet will leave by; kFree: it is drawn.
   uint32_t way_of(uint32_t port, uint32_t vc, fabric::PacketRef packet);
   void count_wanted(uint32_t port, uint32_t vc, fabric::PacketRef packet, int32_t change);
   void start_head(uint32_t port, uint32_t vc);
   bool known_route(InputVc& input, uint32_t destination);
+  void remember(const InputVc& input, uint32_t destination);
+  /// Null: it is drawn; candidates_ has the ways.
+  const KnownWay* known_way(const RouteQuery& query);
   bool any_open(Ticks t, Ticks& soonest);
   bool choose_route(uint32_t port, uint32_t vc, Ticks t, Ticks& soonest);
   void turn_to(uint32_t port, uint32_t vc, Ticks start);
@@ -437,6 +443,7 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   const RoutingPolicy& routing_;
   const std::string selection_name_;
   std::unique_ptr<SelectionPolicy> selection_;
+  const bool remembers_ways_;  ///< they are certain
   std::unique_ptr<SwitchAllocator> switch_allocator_;
   std::unique_ptr<VcAllocator> vc_allocator_;
   fabric::PacketPool& pool_;
@@ -499,11 +506,13 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
     uint32_t input = kFree;
     uint32_t source = kFree;
     uint32_t destination = kFree;
-    uint32_t virtual_network = kFree;
+    uint16_t virtual_network = 0;
+    bool bubble = false;
     uint32_t output = kFree;
+    VcMask vc_mask = 0;
   };
   static constexpr uint32_t kKnownWays = 256;
-  std::vector<KnownWay> known_ways_;  ///< empty until packets are counted
+  std::vector<KnownWay> known_ways_;  ///< empty until one is asked for
   struct Live {
     PortSet va_ports, sa_ports, held_ports;
     uint32_t held_count = 0;

@@ -49,6 +49,7 @@ Router::Router(sc_core::sc_module_name name, uint32_t id, const std::vector<Port
       routing_(network.routing),
       selection_name_(network.selection),
       selection_(make_selection_policy(selection_name_)),
+      remembers_ways_(!network.routing.adaptive() && selection_->certain()),
       switch_allocator_(make_switch_allocator(config_.switch_allocator, static_cast<uint32_t>(ports.size()),
                                               config_.allocator_iterations)),
       vc_allocator_(make_vc_allocator(config_.vc_allocator, static_cast<uint32_t>(ports.size()), vcs_)),

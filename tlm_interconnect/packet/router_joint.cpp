@@ -15,7 +15,8 @@ void Router::owners_at(uint32_t input, std::vector<PacketOwner>& owners, uint64_
     ++looked_at;
     const fabric::Packet& packet = pool_[ref];
     const PacketOwner owner{static_cast<uint32_t>(packet.interface), static_cast<uint32_t>(packet.id_high)};
-    if (!owners.empty() && owners.back().interface == owner.interface && owners.back().message == owner.message)
+    if (!owners.empty() && owners.back().interface == owner.interface &&
+        owners.back().message == owner.message)
       return;
     owners.push_back(owner);
   };

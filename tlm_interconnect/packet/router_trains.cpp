@@ -13,19 +13,9 @@
 
 namespace weft::packet {
 
-// The output that a packet will leave by; kFree: it is drawn.
 uint32_t Router::way_of(uint32_t p, uint32_t v, fabric::PacketRef packet) {
-  const RouteQuery query = query_of(p, v, packet);
-  const uint32_t input = p * vcs_ + v;
-  KnownWay& known = known_ways_[((input * 31 + query.source) * 31 + query.destination) % kKnownWays];
-  if (known.input == input && known.source == query.source && known.destination == query.destination &&
-      known.virtual_network == query.virtual_network) {
-    return known.output;
-  }
-  RouteCandidate route{};
-  if (!certain_route(query, route)) return kFree;
-  known = {input, query.source, query.destination, query.virtual_network, route.port};
-  return route.port;
+  const KnownWay* way = known_way(query_of(p, v, packet));
+  return way != nullptr ? way->output : kFree;
 }
 
 void Router::count_wanted(uint32_t p, uint32_t v, fabric::PacketRef packet, int32_t change) {
@@ -41,7 +31,6 @@ void Router::count_wanted(uint32_t p, uint32_t v, fabric::PacketRef packet, int3
 bool Router::count_wanted(uint64_t& looked_at) {
   if (!wanted_.empty()) return true;
   if (routing_.adaptive()) return false;
-  known_ways_.resize(kKnownWays);
   wanted_.assign(ports_.size(), 0);
   for (uint32_t i = 0; i < inputs_.size(); ++i) {
     const InputVc& in = inputs_[i];
