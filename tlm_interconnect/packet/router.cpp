@@ -505,7 +505,7 @@ void Router::allocate_vcs(Ticks t) {
       } else {
         if (in.routed && !in.bubble) {
           in.closed_until = soonest;
-          in.closed_since = openings;
+          in.closed_since = ports_[in.out_port].openings;
         }
         if (soonest != kNever) wake(on_cycle(soonest));
       }
