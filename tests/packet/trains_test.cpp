@@ -488,6 +488,41 @@ TEST(Trains, CarryALongMessageAndAreSplitByAnother) {
   EXPECT_EQ(alone(true), "2 trains 1 splits, nearly all, most before");
 }
 
+// Two messages to one receiver: they take turns at its output, and nearly all of both travels by joint
+// trains. A packet of somebody else splits one.
+TEST(Trains, CarryMessagesThatMeetAndAreSplitByAnother) {
+  const auto two = [](bool third) {
+    return in_child([&]() -> std::string {
+      PacketConfig config;
+      config.vcs = 1;
+      PacketNetwork network("network", config, make_from_notation("Switch(4)", {}, {}));
+      Log log;
+      for (uint32_t r = 0; r < 4; ++r) network.ni(r).set_sink(&log);
+      Message m;
+      m.destination = 2;
+      m.bytes = 256 * 10000;
+      for (uint32_t r = 0; r < 2; ++r) {
+        m.id_low = r;
+        network.ni(r).submit(m);
+      }
+      advance(50000000);
+      if (third) {
+        m.id_low = 2;
+        m.bytes = 256;
+        m.submitted = sc_core::sc_time_stamp().value();
+        network.ni(3).submit(m);
+      }
+      advance(1000000000);
+      const PacketTrains::Counters& c = network.trains()->counters();
+      return fmt::format("{} joint trains, {} splits, {}{}", c.joint, c.joint_splits,
+                         c.packets > 19500 ? "nearly all" : fmt::format("{} packets", c.packets),
+                         network.broken_invariant(true));
+    });
+  };
+  EXPECT_EQ(two(false), "1 joint trains, 0 splits, nearly all");
+  EXPECT_EQ(two(true), "2 joint trains, 1 splits, nearly all");
+}
+
 // Messages of 640 packets on links whose round trip is 110: an interface may decide 28 packets ahead, and so
 // may routers, so without steps a period of four packets (one a VC) does not show in four packets.
 TEST(Trains, CarryMessagesOfAFewRoundTrips) {

@@ -58,6 +58,10 @@ struct PacketTrain {
   Ticks settles = 0;           ///< for so long nothing is recorded
   uint64_t words = 0;          ///< of a record, about
   uint64_t begun = 0;          ///< packets of the message that began ordinarily
+  uint64_t settled = 0;        ///< packets, about, after which messages from here recur
+  uint64_t ahead = 0;          ///< packets within the routers' lookahead
+  bool fresh = true;           ///< no part of this message has gone by train
+  uint64_t record_at = 0;      ///< packet of this message from which on records are made
   uint64_t next_try = 0;       ///< in packets begun
   TrainReason waits_for = TrainReason::filling;  ///< until next_try
   uint64_t retry = 0;                            ///< packets to wait after a disturbance

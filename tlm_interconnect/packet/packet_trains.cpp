@@ -87,7 +87,7 @@ bool PacketTrains::carry(NetworkInterface& ni, uint32_t virtual_network, Ticks t
     return ordinary(Reason::account);
   }
   if (!train.recorded) {
-    if (now() >= train.record_from) first_record(train, t);
+    if (now() >= train.record_from && train.begun >= train.record_at) first_record(train, t);
     return ordinary(Reason::stepping);
   }
   uint64_t repeats = ~uint64_t{0};
@@ -115,6 +115,9 @@ void PacketTrains::begin_message(Train& train, const Message& message, uint32_t 
   train.message = handle;
   train.begun = 0;
   train.next_try = kFirstTry;
+  if (train.fresh) train.settled -= train.settled / 4;
+  train.fresh = true;
+  train.record_at = 0;
   train.waits_for = Reason::filling;
   train.settles = 0;
   train.window = kFirstWindow;
@@ -148,6 +151,16 @@ PacketTrains::Reason PacketTrains::try_to_observe(Train& train, uint64_t left, T
     train.next_try = ~uint64_t{0};
     train.waits_for = Reason::filling;
     return Reason::filling;
+  }
+  if (train.fresh) {
+    // The message before it recurred from some packet on. Before that nothing is recorded, and steps begin
+    // only so much earlier that what has been decided ahead comes to pass.
+    train.record_at = std::min({train.settled, train.first_full + kFirstWindow, (train.begun + left) / 2});
+    if (train.begun + train.ahead < train.record_at) {
+      train.next_try = train.record_at - train.ahead;
+      train.waits_for = Reason::filling;
+      return Reason::filling;
+    }
   }
   if (train.balance < static_cast<int64_t>(kLooks * train.words)) return Reason::account;
   if (!train.from->sends_nothing_else(train.virtual_network)) {
@@ -288,6 +301,7 @@ void PacketTrains::measure_path(Train& train) const {
   const Ticks flit = std::max(topology_.links[first_link].flit_time, train.from->cycle_time());
   const Ticks packet = flit * train.from->packet_flits_of_trains();
   train.first_full = full / packet;
+  train.ahead = (train.path[0].router->lookahead() + packet - 1) / packet;
   train.loop = loop;
   train.words =
       kWordsOfPacket * train.first_full + kWordsOfHop * train.path.size() * train.path[0].router->vcs();
@@ -385,7 +399,22 @@ void PacketTrains::write_path(const Train& train) {
   train.to->write_receiver(state_);
 }
 
+// From where on the next message is looked at: a little sooner than this one recurred, but not much later
+// than earlier ones did.
+void PacketTrains::learn(Train& train) {
+  const uint64_t record = train.packet_of_record;
+  if (record <= train.settled + kFirstWindow) {
+    train.settled = record - record / 8;
+  } else {
+    train.settled += (record - train.settled) / 4;
+  }
+}
+
 void PacketTrains::set_aside(Train& train, Ticks t, uint64_t packets, uint64_t repeats) {
+  // The next message is looked at a little sooner.
+  if (train.fresh) learn(train);
+  train.fresh = false;
+  train.record_at = 0;
   train.since = now();
   train.first = t;
   train.period = t - train.time_of_record;

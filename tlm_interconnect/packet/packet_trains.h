@@ -127,6 +127,7 @@ class PacketTrains {
     return false;
   }
   void write_path(const Train& train);
+  static void learn(Train& train);
   void set_aside(Train& train, Ticks t, uint64_t packets, uint64_t repeats);
 
   const PacketTopology& topology_;
