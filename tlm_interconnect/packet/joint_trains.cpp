@@ -11,8 +11,6 @@
 namespace weft::packet {
 namespace {
 
-constexpr size_t kMostMembers = 16;
-
 template <typename T>
 void add_once(std::vector<T>& all, const T& one) {
   if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
@@ -100,6 +98,7 @@ JointTrains::Formed JointTrains::gather_at(Router& router, uint32_t input, uint3
   if (!seen(seen_outputs_, output)) {
     inputs_.clear();
     router.inputs_for(output, inputs_, looked_at_);
+    if (inputs_.size() > costs::kMostMembers) return Formed::no;
     for (const uint32_t other : inputs_) {
       if (other != input) router.owners_at(other, owners_, looked_at_);
     }
@@ -118,7 +117,7 @@ JointTrains::Formed JointTrains::add(const PacketOwner& owner) {
   const bool known = std::find(found_.begin(), found_.end(), train) != found_.end();
   if (train->message != owner.message) return known && found_.size() == 1 ? Formed::alone : Formed::later;
   if (known) return Formed::yes;
-  if (!train->possible || found_.size() == kMostMembers) return Formed::no;
+  if (!train->possible || found_.size() == costs::kMostMembers) return Formed::no;
   const bool busy = train->phase == PacketTrain::Phase::carried ||
                     train->phase == PacketTrain::Phase::resuming ||
                     (train->phase == PacketTrain::Phase::joined && train->group->carried);

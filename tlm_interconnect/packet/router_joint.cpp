@@ -8,6 +8,8 @@
 
 #include <algorithm>
 
+#include "tlm_interconnect/packet/train_costs.h"
+
 namespace weft::packet {
 
 void Router::owners_at(uint32_t input, std::vector<PacketOwner>& owners, uint64_t& looked_at) const {
@@ -34,7 +36,7 @@ void Router::owners_at(uint32_t input, std::vector<PacketOwner>& owners, uint64_
 
 void Router::inputs_for(uint32_t output, std::vector<uint32_t>& inputs, uint64_t& looked_at) {
   uint32_t missing = wanted_[output];
-  for (uint32_t p = 0; p < ports() && missing != 0; ++p) {
+  for (uint32_t p = 0; p < ports() && missing != 0 && inputs.size() <= costs::kMostMembers; ++p) {
     uint32_t found = 0;
     for (uint32_t v = 0; v < vcs_; ++v) {
       const InputVc& in = inputs_[p * vcs_ + v];
