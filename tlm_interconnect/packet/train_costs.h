@@ -34,7 +34,7 @@ constexpr uint64_t kWordsOfHop = 20;    ///< .. and for each VC of a hop
 constexpr uint64_t kLooks = 3;          ///< records that a search costs at least
 constexpr uint64_t kSetAside = 2000;    ///< a train, and to resume it
 constexpr uint64_t kStep = 10;          ///< a packet-hop that is simulated while its router decides in steps
-constexpr uint64_t kMostMembers = 16;  ///< of a group of messages
+constexpr uint64_t kMostMembers = 16;   ///< of a group of messages
 
 }  // namespace weft::packet::costs
 
