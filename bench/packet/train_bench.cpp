@@ -240,11 +240,13 @@ int compare_trains(const TrainBench& bench, uint32_t pairs, double* ratio) {
                static_cast<double>(a[trains].hops) / seconds / 1e6);
     if (trains == 1) {
       const packet::PacketTrains::Counters& t = a[1].trains;
-      fmt::print("; {} trains, {} split, {:.1f} % of {} hops; {} records, {:.1f} words a hop", t.trains,
-                 t.splits, 100.0 * static_cast<double>(t.hops) / static_cast<double>(a[1].hops), a[1].hops,
-                 t.looks, static_cast<double>(t.work) / static_cast<double>(a[1].hops));
+      fmt::print(
+          "; {} trains, {} split ({} and {} of them joint), {:.1f} % of {} hops; {} records, {:.1f} words a "
+          "hop",
+          t.trains, t.splits, t.joint, t.joint_splits,
+          100.0 * static_cast<double>(t.hops) / static_cast<double>(a[1].hops), a[1].hops, t.looks,
+          static_cast<double>(t.work) / static_cast<double>(a[1].hops));
       fmt::print("\n          packets one by one:");
-      fmt::print(" of {} joint trains, {} split;", t.joint, t.joint_splits);
       static const char* const kReasons[] = {"last",      "never",    "filling",  "account", "company",
                                              "unsettled", "stepping", "compared", "replayed"};
       for (size_t i = 0; i < t.ordinary.size(); ++i) {

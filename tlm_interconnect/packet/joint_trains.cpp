@@ -97,8 +97,9 @@ JointTrains::Formed JointTrains::gather_at(Router& router, uint32_t input, uint3
   if (!seen(seen_inputs_, input)) router.owners_at(input, owners_, looked_at_);
   if (!seen(seen_outputs_, output)) {
     inputs_.clear();
-    router.inputs_for(output, inputs_, looked_at_);
+    const bool all = router.inputs_for(output, inputs_, looked_at_);
     if (inputs_.size() > costs::kMostMembers) return Formed::no;
+    if (!all) return Formed::later;  // a packet whose output will be drawn
     for (const uint32_t other : inputs_) {
       if (other != input) router.owners_at(other, owners_, looked_at_);
     }
@@ -112,6 +113,8 @@ JointTrains::Formed JointTrains::gather_at(Router& router, uint32_t input, uint3
 
 // The packet must be of the message that its interface is sending, and enough of it must be left.
 JointTrains::Formed JointTrains::add(const PacketOwner& owner) {
+  // A packet that came from elsewhere may name any number.
+  if (owner.interface >= trains_.trains_.size()) return Formed::later;
   PacketTrain* train = trains_.trains_[owner.interface].get();
   if (train == nullptr) return Formed::later;
   const bool known = std::find(found_.begin(), found_.end(), train) != found_.end();
@@ -227,6 +230,14 @@ bool JointTrains::carry(PacketTrain& member, uint64_t left, Ticks t, TrainReason
   JointTrain& group = *member.group;
   PacketTrain& leader = *group.members[0].train;
   why = group.recorded ? TrainReason::compared : TrainReason::stepping;
+  // A leader that waits for the others may not begin a packet for long.
+  group.others = &member == &leader ? 0 : group.others + 1;
+  if (group.others > costs::kMostMembers * costs::kLongestSearch) {
+    why = TrainReason::unsettled;
+    dissolve(group);
+    trains_.back_off(leader, why);
+    return false;
+  }
   if (&member != &leader) return false;
   if (balance(group) + credit(group) < 0) {
     why = TrainReason::account;
@@ -272,9 +283,11 @@ void JointTrains::observe(JointTrain& group, Ticks t) {
 
 // The leader first, then those that differ soonest.
 void JointTrains::write(JointTrain& group) {
-  group.members[0].train->from->write_sender(state_);
-  for (size_t k = 1; k < group.members.size() && !state_.differs(); ++k)
-    group.members[k].train->from->write_at_any_time(state_);
+  state_.time(state_.now());
+  for (const JointTrain::Member& member : group.members) {
+    if (state_.differs()) return;
+    member.train->from->write_at_any_time(state_);
+  }
   for (const JointTrain::Place& place : group.places) {
     if (state_.differs()) return;
     place.router->write_joint(place.inputs, place.outputs, state_);
@@ -435,40 +448,14 @@ void JointTrains::replay(JointTrain& group, Ticks shift, Ticks present) {
       from.begin_replay_with_others(shift);
     }
   }
-  for (;;) {
-    Ticks soonest = kNever;
-    Router* router = nullptr;
-    NetworkInterface* from = nullptr;
-    for (const JointTrain::Member& member : group.members) {
-      const Ticks t = member.train->from->next_cycle();
-      if (t >= present || t >= soonest) continue;
-      soonest = t;
-      from = member.train->from;
-    }
-    for (const JointTrain::Place& place : group.places) {
-      const Ticks t = place.router->next_cycle();
-      // Its other ports may have been decided for a while beyond now.
-      if (t < soonest && t < std::max(present, place.router->decided())) {
-        soonest = t;
-        router = place.router;
-      }
-    }
-    if (soonest == kNever) break;
-    if (router != nullptr) {
-      router->replay_cycle();
-    } else {
-      from->replay_cycle();
-    }
-  }
+  std::vector<NetworkInterface*> interfaces;
+  std::vector<Router*> routers;
+  for (const JointTrain::Member& member : group.members) interfaces.push_back(member.train->from);
+  for (const JointTrain::Place& place : group.places) routers.push_back(place.router);
+  PacketTrains::replay(interfaces, routers, present);
   for (const JointTrain::Place& place : group.places)
     place.router->end_replay(place.inputs.data(), place.inputs.size());
   for (const JointTrain::Member& member : group.members) member.train->from->end_replay();
-}
-
-void JointTrains::resume_all() {
-  for (size_t k = groups_.size(); k-- > 0;) {
-    if (groups_[k]->carried) resume(*groups_[k]);
-  }
 }
 
 void JointTrains::restart() {

@@ -50,8 +50,9 @@ struct JointTrain {
     std::vector<uint32_t> inputs;
     std::vector<uint32_t> outputs;
     std::vector<Turn> turns;  ///< pairs of them that packets pass
-    std::vector<Wide>
-        queued;  ///< by output: time that packets had waited when the record was made, then: a period
+    /// By output, how long packets have waited for each other. Observed: up to the record. Set aside: in a
+    /// period.
+    std::vector<Wide> queued;
     Ticks undecided = 0;  ///< at set-aside: from here on its cycles have not been run
   };
   std::vector<Member> members;  ///< the leader first
@@ -62,6 +63,7 @@ struct JointTrain {
   bool recorded = false;
   uint64_t window = 0;         ///< how many of the leader's packets to compare with one record
   uint64_t observed_from = 0;  ///< in the leader's packets
+  uint64_t others = 0;         ///< packets of others since the leader's last one
   Ticks record_from = 0;       ///< before it a record would hold what had been decided ahead
   Ticks time_of_record = 0;
   std::vector<uint64_t> record;
@@ -94,7 +96,6 @@ class JointTrains {
   /// No longer a group: it goes on packet by packet.
   void dissolve(PacketTrain& member);
   void restart();
-  void resume_all();
 
   /// Flits received by groups under way that are not yet counted anywhere.
   uint64_t flits_under_way() const;

@@ -162,6 +162,11 @@ void NetworkInterface::submit(const Message& message) {
 }
 
 void NetworkInterface::activate() {
+  if (aside_ && !interrupted_ && kernel_time() < ticks(picoseconds(resume_))) {
+    next_ = notified_ = resume_;
+    run_at(resume_);
+    return;
+  }
   if (config_.shuffle != 0 && (shuffle_.next() & 1) != 0) {
     run_again();
     return;
@@ -170,13 +175,7 @@ void NetworkInterface::activate() {
   const Ticks now = notified_;  // exact, where the kernel may be up to a picosecond late
   const Ticks horizon = now + lookahead_;
   notified_ = 0;
-  if (aside_) {
-    if (interrupted_ || now >= resume_) {
-      trains_->resume(number_);
-    } else {
-      next_ = resume_;
-    }
-  }
+  if (aside_) trains_->resume(number_);
   while (next_ < horizon && !aside_) {
     const Ticks t = next_;
     // Whose turn is next is not decided ahead: until then another message may be submitted.

@@ -10,6 +10,7 @@
 namespace weft::packet {
 
 using namespace costs;
+
 PacketTrains::PacketTrains(const PacketTopology& topology,
                            const std::vector<std::unique_ptr<Router>>& routers,
                            const std::vector<std::unique_ptr<NetworkInterface>>& nis, MessagePool& messages,
@@ -167,6 +168,10 @@ PacketTrains::Reason PacketTrains::try_to_observe(Train& train, uint64_t left, T
     wait_for_company(train);
     return train.waits_for;
   }
+  if (meets_carried(train)) {
+    wait_for_company(train);
+    return train.waits_for;
+  }
   if (!count_company(train)) return Reason::never;
   const bool reserved = !reservable(train);
   if (reserved || !exclusive(train)) {
@@ -219,6 +224,18 @@ void PacketTrains::wait_for_company(Train& train) {
   } else {
     back_off(train, Reason::company);
   }
+}
+
+// Something that has been set aside lies on the path. It is resumed when a packet comes there.
+bool PacketTrains::meets_carried(const Train& train) const {
+  const auto carried = [&](uint32_t interface) {
+    if (interface == Router::kFree) return false;
+    const Train& owner = *trains_[interface];
+    return owner.phase == Phase::carried || (owner.group != nullptr && owner.group->carried);
+  };
+  return std::any_of(train.path.begin(), train.path.end(), [&](const Hop& hop) {
+    return carried(hop.router->reserved_input(hop.input)) || carried(hop.router->reserved_output(hop.output));
+  });
 }
 
 bool PacketTrains::reservable(const Train& train) const {
@@ -411,7 +428,6 @@ void PacketTrains::learn(Train& train) {
 }
 
 void PacketTrains::set_aside(Train& train, Ticks t, uint64_t packets, uint64_t repeats) {
-  // The next message is looked at a little sooner.
   if (train.fresh) learn(train);
   train.fresh = false;
   train.record_at = 0;
@@ -440,6 +456,35 @@ bool PacketTrains::disturb(uint32_t ni) {
   forget(*train);
   back_off(*train, Reason::company);
   return false;
+}
+
+// Runs cycles in the order of time, up to `present`.
+void PacketTrains::replay(const std::vector<NetworkInterface*>& interfaces,
+                          const std::vector<Router*>& routers, Ticks present) {
+  for (;;) {
+    Ticks soonest = kNever;
+    NetworkInterface* first_interface = nullptr;
+    Router* first_router = nullptr;
+    for (NetworkInterface* one : interfaces) {
+      const Ticks t = one->next_cycle();
+      if (t >= present || t >= soonest) continue;
+      soonest = t;
+      first_interface = one;
+    }
+    for (Router* one : routers) {
+      const Ticks t = one->next_cycle();
+      // Its other ports may have been decided for a while beyond now.
+      if (t >= soonest || t >= std::max(present, one->decided())) continue;
+      soonest = t;
+      first_router = one;
+    }
+    if (soonest == kNever) return;
+    if (first_router != nullptr) {
+      first_router->replay_cycle();
+    } else {
+      first_interface->replay_cycle();
+    }
+  }
 }
 
 void PacketTrains::resume(uint32_t ni) {
@@ -490,28 +535,14 @@ void PacketTrains::resume(uint32_t ni) {
   }
 
   train.phase = Phase::resuming;
-  // What has begun of the next period, in the order of time, on these ports only.
-  for (const Hop& hop : train.path) hop.router->begin_replay(&hop.input, 1, hop.undecided + shift);
-  train.from->begin_replay(train.first + shift);
-  for (;;) {
-    Ticks soonest = train.from->next_cycle();
-    Router* router = nullptr;
-    if (soonest >= present) soonest = kNever;
-    for (const Hop& hop : train.path) {
-      const Ticks t = hop.router->next_cycle();
-      // Its other ports may have been decided for a while beyond now.
-      if (t < soonest && t < std::max(present, hop.router->decided())) {
-        soonest = t;
-        router = hop.router;
-      }
-    }
-    if (soonest == kNever) break;
-    if (router != nullptr) {
-      router->replay_cycle();
-    } else {
-      train.from->replay_cycle();
-    }
+  // What has begun of the next period, on these ports only.
+  std::vector<Router*> routers;
+  for (const Hop& hop : train.path) {
+    hop.router->begin_replay(&hop.input, 1, hop.undecided + shift);
+    routers.push_back(hop.router);
   }
+  train.from->begin_replay(train.first + shift);
+  replay({train.from}, routers, present);
   for (const Hop& hop : train.path) hop.router->end_replay(&hop.input, 1);
   train.from->end_replay();
   forget(train);

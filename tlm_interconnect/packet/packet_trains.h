@@ -110,6 +110,7 @@ class PacketTrains {
   void first_record(Train& train, Ticks t);
   void begin_steps(Train& train, Ticks t);
   void end_steps(Train& train);
+  bool meets_carried(const Train& train) const;
   bool reservable(const Train& train) const;
   bool recurs(Train& train, Ticks t, uint64_t& repeats);
   bool drifts(Train& train, uint64_t& repeats);
@@ -128,6 +129,8 @@ class PacketTrains {
   }
   void write_path(const Train& train);
   static void learn(Train& train);
+  static void replay(const std::vector<NetworkInterface*>& interfaces, const std::vector<Router*>& routers,
+                     Ticks present);
   void set_aside(Train& train, Ticks t, uint64_t packets, uint64_t repeats);
 
   const PacketTopology& topology_;

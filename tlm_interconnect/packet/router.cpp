@@ -3,7 +3,7 @@
 //
 // All stages of a router are in this one file, of more than 600 lines. They work on the same VCs within one
 // activation, and the compiler inlines them into each other: this is the innermost loop at packet fidelity.
-// Beside it: router_build.cpp, router_pauses.cpp, router_trains.cpp.
+// Beside it: router_build.cpp, router_joint.cpp, router_pauses.cpp, router_trains.cpp.
 
 #include "tlm_interconnect/packet/router.h"
 

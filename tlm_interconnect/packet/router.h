@@ -255,8 +255,9 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   // .. and joint trains:
   /// Adds those whose packets have been announced at an input and have not yet gone entirely.
   void owners_at(uint32_t input, std::vector<PacketOwner>& owners, uint64_t& looked_at) const;
-  /// Adds the inputs with packets that will leave by an output.
-  void inputs_for(uint32_t output, std::vector<uint32_t>& inputs, uint64_t& looked_at);
+  /// Adds the inputs with packets that will leave by an output. False: not all have been found, because there
+  /// are too many for a group, or because the output of some will be drawn.
+  bool inputs_for(uint32_t output, std::vector<uint32_t>& inputs, uint64_t& looked_at);
   /// Everything that decides what they will do.
   void write_joint(const std::vector<uint32_t>& inputs, const std::vector<uint32_t>& outputs,
                    StateRecord& state);
@@ -495,7 +496,7 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   std::vector<uint32_t> counted_for_;  ///< ECN, per input VC: the output of its newest packet, kFree: unknown
 
   PacketTrains* trains_ = nullptr;
-  std::vector<uint32_t> reserved_inputs_;   ///< rank of the train, or kFree
+  std::vector<uint32_t> reserved_inputs_;   ///< interface of the train, or kFree
   std::vector<uint32_t> reserved_outputs_;  ///< the same
   uint32_t reserved_ = 0;                   ///< how many outputs
   std::vector<uint32_t> disturbed_;         ///< trains to be resumed before the next cycle

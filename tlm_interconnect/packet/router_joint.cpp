@@ -34,7 +34,7 @@ void Router::owners_at(uint32_t input, std::vector<PacketOwner>& owners, uint64_
   }
 }
 
-void Router::inputs_for(uint32_t output, std::vector<uint32_t>& inputs, uint64_t& looked_at) {
+bool Router::inputs_for(uint32_t output, std::vector<uint32_t>& inputs, uint64_t& looked_at) {
   uint32_t missing = wanted_[output];
   for (uint32_t p = 0; p < ports() && missing != 0 && inputs.size() <= costs::kMostMembers; ++p) {
     uint32_t found = 0;
@@ -53,6 +53,7 @@ void Router::inputs_for(uint32_t output, std::vector<uint32_t>& inputs, uint64_t
     inputs.push_back(p);
     missing -= std::min(missing, found);
   }
+  return missing == 0;
 }
 
 void Router::write_joint(const std::vector<uint32_t>& inputs, const std::vector<uint32_t>& outputs,

@@ -237,8 +237,9 @@ void Router::write_packet(const InputVc& in, StateRecord& state) const {
   state.packet(in.packet);
   state.number((uint64_t{in.packet_flits} << 32) | in.sent);
   state.number((uint64_t{in.out_port} << 32) | in.out_vc);
-  write_mask(state, vcs_, in.out_mask,
-             (in.virtual_network << 2) | (in.routed ? 2u : 0u) | (in.bubble ? 1u : 0u));
+  write_mask(
+      state, vcs_, in.out_mask,
+      (in.virtual_network << 3) | (in.overrun ? 4u : 0u) | (in.routed ? 2u : 0u) | (in.bubble ? 1u : 0u));
 }
 
 void Router::write_state(uint32_t input, uint32_t output, StateRecord& state) {
