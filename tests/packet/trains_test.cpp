@@ -30,6 +30,16 @@ using Log = test::ArrivalLog;
 /// Who sends to whom: anybody to anybody; every rank to one other; everybody to rank 0.
 enum class Pattern { any, permutation, incast };
 
+/// One of some values.
+struct Pick {
+  template <typename... Values>
+  auto operator()(Values... values) const {
+    const std::common_type_t<Values...> all[] = {values...};
+    return all[random.below(sizeof...(values))];
+  }
+  Random& random;
+};
+
 struct Scenario {
   std::string notation;
   Pattern pattern = Pattern::any;
@@ -238,10 +248,7 @@ TEST(Trains, ChangeNothingOnRandomNetworks) {
   Outcome sum;
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     Random random(seed, 3);
-    const auto pick = [&](auto... values) {
-      const std::common_type_t<decltype(values)...> all[] = {values...};
-      return all[random.below(sizeof...(values))];
-    };
+    const Pick pick{random};
     Scenario s;
     s.notation = pick("Switch(8)", "Switch(16)", "Clos(hosts=4,leaves=4,spines=2)", "FatTree(4,2)", "Ring(6)",
                       "Mesh(3)_Mesh(3)", "Ring(3)_Switch(4)");
@@ -269,10 +276,7 @@ TEST(Trains, ChangeNothingWhereBuffersFill) {
   Outcome sum;
   for (uint64_t seed = 1; seed <= 48; ++seed) {
     Random random(seed, 4);
-    const auto pick = [&](auto... values) {
-      const std::common_type_t<decltype(values)...> all[] = {values...};
-      return all[random.below(sizeof...(values))];
-    };
+    const Pick pick{random};
     Scenario s;
     s.notation = pick("Switch(6)", "Clos(hosts=2,leaves=4,spines=2)", "Mesh(3)_Mesh(2)", "FatTree(4,2)");
     s.network.selection = s.notation == "FatTree(4,2)" ? "hash" : "";
@@ -303,10 +307,7 @@ TEST(Trains, ChangeNothingWhilePathsFill) {
   Outcome sum;
   for (uint64_t seed = 1; seed <= 40; ++seed) {
     Random random(seed, 5);
-    const auto pick = [&](auto... values) {
-      const std::common_type_t<decltype(values)...> all[] = {values...};
-      return all[random.below(sizeof...(values))];
-    };
+    const Pick pick{random};
     Scenario s;
     s.notation = pick("Switch(6)", "Switch(12)", "Clos(hosts=2,leaves=4,spines=2)", "Mesh(3)_Mesh(2)");
     s.network.vcs = pick(1u, 2u, 4u);
@@ -335,10 +336,7 @@ TEST(Trains, ChangeNothingWhereMessagesShareLinks) {
   Outcome sum;
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     Random random(seed, 6);
-    const auto pick = [&](auto... values) {
-      const std::common_type_t<decltype(values)...> all[] = {values...};
-      return all[random.below(sizeof...(values))];
-    };
+    const Pick pick{random};
     Scenario s;
     s.notation =
         pick("Switch(4)", "Switch(6)", "Clos(hosts=4,leaves=4,spines=2)", "Clos(hosts=3,leaves=4,spines=1)",
@@ -375,10 +373,7 @@ TEST(Trains, ChangeNothingWhereMembersDiffer) {
   Outcome sum;
   for (uint64_t seed = 1; seed <= 80; ++seed) {
     Random random(seed, 7);
-    const auto pick = [&](auto... values) {
-      const std::common_type_t<decltype(values)...> all[] = {values...};
-      return all[random.below(sizeof...(values))];
-    };
+    const Pick pick{random};
     Scenario s;
     s.notation = pick("Switch(3)", "Switch(4)", "Ring(6)", "Ring(4)_Ring(4)");
     const bool ring = s.notation.find("Ring") != std::string::npos;

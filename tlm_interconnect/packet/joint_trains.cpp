@@ -11,9 +11,12 @@
 namespace weft::packet {
 namespace {
 
+/// False: it was there.
 template <typename T>
-void add_once(std::vector<T>& all, const T& one) {
-  if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
+bool add_once(std::vector<T>& all, const typename std::vector<T>::value_type& one) {
+  if (std::find(all.begin(), all.end(), one) != all.end()) return false;
+  all.push_back(one);
+  return true;
 }
 
 }  // namespace
@@ -86,16 +89,9 @@ JointTrains::Formed JointTrains::gather(PacketTrain& leader) {
 }
 
 JointTrains::Formed JointTrains::gather_at(Router& router, uint32_t input, uint32_t output) {
-  const auto seen = [&](std::vector<Port>& ports, uint32_t number) {
-    const bool found = std::any_of(ports.begin(), ports.end(), [&](const Port& port) {
-      return port.router == &router && port.number == number;
-    });
-    if (!found) ports.push_back({&router, number});
-    return found;
-  };
   owners_.clear();
-  if (!seen(seen_inputs_, input)) router.owners_at(input, owners_, looked_at_);
-  if (!seen(seen_outputs_, output)) {
+  if (add_once(seen_inputs_, {&router, input})) router.owners_at(input, owners_, looked_at_);
+  if (add_once(seen_outputs_, {&router, output})) {
     inputs_.clear();
     const bool all = router.inputs_for(output, inputs_, looked_at_);
     if (inputs_.size() > costs::kMostMembers) return Formed::no;
@@ -174,21 +170,28 @@ bool JointTrains::reservable() const {
   return true;
 }
 
-void JointTrains::lay_out(JointTrain& group) const {
+// The input and output that a hop passes. They are added to the group if they are not in it yet.
+JointTrain::Turn& JointTrains::turn_of(JointTrain& group, const TrainHop& hop) {
+  auto place = std::find_if(group.places.begin(), group.places.end(),
+                            [&](const JointTrain::Place& p) { return p.router == hop.router; });
+  if (place == group.places.end()) {
+    place = group.places.emplace(place);
+    place->router = hop.router;
+  }
+  add_once(place->inputs, hop.input);
+  add_once(place->outputs, hop.output);
+  const auto turn = std::find_if(place->turns.begin(), place->turns.end(), [&](const JointTrain::Turn& one) {
+    return one.input == hop.input && one.output == hop.output;
+  });
+  return turn != place->turns.end()
+             ? *turn
+             : place->turns.emplace_back(JointTrain::Turn{hop.input, hop.output, false, 0});
+}
+
+void JointTrains::lay_out(JointTrain& group) {
   for (const JointTrain::Member& member : group.members) {
     add_once(group.receivers, member.train->to);
-    for (const TrainHop& hop : member.train->path) {
-      auto place = std::find_if(group.places.begin(), group.places.end(),
-                                [&](const JointTrain::Place& p) { return p.router == hop.router; });
-      if (place == group.places.end()) place = group.places.emplace(place);
-      place->router = hop.router;
-      add_once(place->inputs, hop.input);
-      add_once(place->outputs, hop.output);
-      const bool known = std::any_of(
-          place->turns.begin(), place->turns.end(),
-          [&](const JointTrain::Turn& turn) { return turn.input == hop.input && turn.output == hop.output; });
-      if (!known) place->turns.push_back({hop.input, hop.output, false, 0});
-    }
+    for (const TrainHop& hop : member.train->path) turn_of(group, hop);
   }
   for (JointTrain::Place& place : group.places) {
     for (JointTrain::Turn& turn : place.turns) {
@@ -281,7 +284,7 @@ void JointTrains::observe(JointTrain& group, Ticks t) {
   for (NetworkInterface* receiver : group.receivers) receiver->record_arrivals(&group.bursts);
 }
 
-// The leader first, then those that differ soonest.
+// The interfaces first: they differ soonest.
 void JointTrains::write(JointTrain& group) {
   state_.time(state_.now());
   for (const JointTrain::Member& member : group.members) {
@@ -335,14 +338,7 @@ bool JointTrains::set_aside(JointTrain& group, uint64_t left, Ticks t) {
     for (const TrainArrivals::Burst& burst : group.bursts) {
       if (burst.message == train.message) member.bursts.push_back(burst);
     }
-    for (const TrainHop& hop : train.path) {
-      for (JointTrain::Place& place : group.places) {
-        if (place.router != hop.router) continue;
-        for (JointTrain::Turn& turn : place.turns) {
-          if (turn.input == hop.input && turn.output == hop.output) turn.packets += member.packets;
-        }
-      }
-    }
+    for (const TrainHop& hop : train.path) turn_of(group, hop).packets += member.packets;
     train.from->step(false);
     if (&member == &group.members[0]) {
       train.from->set_aside(until);

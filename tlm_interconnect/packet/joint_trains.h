@@ -20,6 +20,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "tlm_interconnect/packet/packet_train.h"
@@ -39,10 +40,10 @@ struct JointTrain {
     std::vector<TrainArrivals::Burst> bursts;  ///< what arrives in a period
   };
   struct Turn {
-    uint32_t input;
-    uint32_t output;
-    bool shared;       ///< the output has other inputs, too
-    uint64_t packets;  ///< a period
+    uint32_t input = 0;
+    uint32_t output = 0;
+    bool shared = false;   ///< the output has other inputs, too
+    uint64_t packets = 0;  ///< a period
   };
   /// The ports of one router.
   struct Place {
@@ -108,7 +109,8 @@ class JointTrains {
   static int64_t balance(const JointTrain& group);
   static int64_t credit(const JointTrain& group);
   bool reservable() const;
-  void lay_out(JointTrain& group) const;
+  static JointTrain::Turn& turn_of(JointTrain& group, const TrainHop& hop);
+  static void lay_out(JointTrain& group);
   void observe(JointTrain& group, Ticks t);
   void write(JointTrain& group);
   bool set_aside(JointTrain& group, uint64_t left, Ticks t);
@@ -121,10 +123,7 @@ class JointTrains {
   std::vector<std::unique_ptr<JointTrain>> groups_;
   StateRecord state_;
   // Scratch of gather().
-  struct Port {
-    const Router* router;
-    uint32_t number;
-  };
+  using Port = std::pair<const Router*, uint32_t>;
   std::vector<PacketTrain*> found_;
   std::vector<Port> seen_inputs_;
   std::vector<Port> seen_outputs_;

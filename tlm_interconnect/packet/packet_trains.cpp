@@ -199,7 +199,7 @@ PacketTrains::Reason PacketTrains::try_to_observe(Train& train, uint64_t left, T
 }
 
 // From now on the routers of the path count whose packets want which output. That costs some time for every
-// packet, so they begin when a path is about to be observed, and not before.
+// packet, so they begin when a path is about to be observed, or to belong to a group, and not before.
 bool PacketTrains::count_company(Train& train) {
   uint64_t looked_at = 0;
   for (const Hop& hop : train.path) train.possible = train.possible && hop.router->count_wanted(looked_at);

@@ -382,12 +382,29 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   void count_front(uint32_t port, uint32_t vc);
   void mark_head(const InputVc& input, Ticks t);
   RouteQuery query_of(uint32_t port, uint32_t vc, fabric::PacketRef packet) const;
+  /// Calls f(packet) for each packet of an input VC that has been announced and has not gone entirely, in
+  /// order. Answers how many runs of flits it has looked at.
+  template <typename F>
+  static uint32_t for_each_packet(const InputVc& in, F&& f) {
+    fabric::PacketRef packet = in.packet;
+    if (packet != fabric::kNoPacket) f(packet);
+    for (uint32_t k = 0; k < in.queue.size(); ++k) {
+      if (in.queue[k].packet == packet) continue;
+      packet = in.queue[k].packet;
+      f(packet);
+    }
+    return in.queue.size();
+  }
   /// Packets at the front of a queue that have come entirely by `t`, each in one run.
   uint32_t complete_packets(const InputVc& input, Ticks t) const;
   /// The last flit of a run came so long before `t` that no decision from then on depends on when.
   bool came_before(const FlitRun& run, Ticks t) const {
     return run.first + static_cast<Ticks>(run.flits - 1) * run.stride + 2 * cycle_ <= t;
   }
+  // Priority flow control, in records of trains.
+  void write_levels(uint32_t input, StateRecord& state);
+  void write_pauses(uint32_t output, StateRecord& state);
+  void shift_levels(uint32_t input, Ticks by);
   void write_joint_input(uint32_t input, StateRecord& state);
   void write_joint_output(uint32_t output, StateRecord& state);
   void work_on(uint32_t input);

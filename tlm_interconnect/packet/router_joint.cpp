@@ -23,14 +23,7 @@ void Router::owners_at(uint32_t input, std::vector<PacketOwner>& owners, uint64_
     owners.push_back(owner);
   };
   for (uint32_t v = 0; v < vcs_; ++v) {
-    const InputVc& in = inputs_[input * vcs_ + v];
-    fabric::PacketRef packet = in.packet;
-    if (packet != fabric::kNoPacket) add(packet);
-    for (uint32_t k = 0; k < in.queue.size(); ++k) {
-      if (in.queue[k].packet == packet) continue;
-      packet = in.queue[k].packet;
-      add(packet);
-    }
+    for_each_packet(inputs_[input * vcs_ + v], add);
   }
 }
 
@@ -39,15 +32,8 @@ bool Router::inputs_for(uint32_t output, std::vector<uint32_t>& inputs, uint64_t
   for (uint32_t p = 0; p < ports() && missing != 0 && inputs.size() <= costs::kMostMembers; ++p) {
     uint32_t found = 0;
     for (uint32_t v = 0; v < vcs_; ++v) {
-      const InputVc& in = inputs_[p * vcs_ + v];
-      fabric::PacketRef packet = in.packet;
-      if (packet != fabric::kNoPacket) found += way_of(p, v, packet) == output;
-      for (uint32_t k = 0; k < in.queue.size(); ++k) {
-        ++looked_at;
-        if (in.queue[k].packet == packet) continue;
-        packet = in.queue[k].packet;
-        found += way_of(p, v, packet) == output;
-      }
+      looked_at += for_each_packet(
+          inputs_[p * vcs_ + v], [&](fabric::PacketRef packet) { found += way_of(p, v, packet) == output; });
     }
     if (found == 0) continue;
     inputs.push_back(p);
@@ -95,11 +81,7 @@ void Router::write_joint_input(uint32_t input, StateRecord& state) {
       if (in.sent == 0) state.time(in.eligible);
     }
   }
-  for (uint32_t m = port.pauses; m != 0; m &= m - 1) {
-    Level& l = level(input, static_cast<uint32_t>(__builtin_ctz(m)));
-    l.meter.write(state);
-    state.number((l.pauses << 1) | (l.pausing ? 1u : 0u));
-  }
+  write_levels(input, state);
 }
 
 void Router::write_joint_output(uint32_t output, StateRecord& state) {
@@ -113,10 +95,7 @@ void Router::write_joint_output(uint32_t output, StateRecord& state) {
     state.deadline(out.free_at);
     state.number((uint64_t{out.owner} << 1) | (out.draining ? 1u : 0u));
   }
-  // With a pause or an overrun since no two records agree: a period of a train has none.
-  if (port.paused_by != 0) state.number(port.overruns);
-  for (uint32_t m = port.paused_by; m != 0; m &= m - 1)
-    pausing_[output * config_.virtual_networks + static_cast<uint32_t>(__builtin_ctz(m))].write(state);
+  write_pauses(output, state);
 }
 
 // When an output passes from one input to another it matters when the other last had it.
@@ -137,11 +116,7 @@ void Router::shift_inputs(const std::vector<uint32_t>& inputs, Ticks by) {
       in.free_at += by;
       in.eligible += by;
     }
-    for (uint32_t m = ports_[input].pauses; m != 0; m &= m - 1) {
-      Level& l = level(input, static_cast<uint32_t>(__builtin_ctz(m)));
-      l.meter.shift(by);
-      if (l.due != kNever) l.due += by;
-    }
+    shift_levels(input, by);
   }
 }
 

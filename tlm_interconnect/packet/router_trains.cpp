@@ -33,17 +33,10 @@ bool Router::count_wanted(uint64_t& looked_at) {
   if (routing_.adaptive()) return false;
   wanted_.assign(ports_.size(), 0);
   for (uint32_t i = 0; i < inputs_.size(); ++i) {
-    const InputVc& in = inputs_[i];
     const uint32_t p = i / vcs_;
     const uint32_t v = i % vcs_;
-    fabric::PacketRef packet = in.packet;
-    if (packet != fabric::kNoPacket) count_wanted(p, v, packet, 1);
-    for (uint32_t k = 0; k < in.queue.size(); ++k) {
-      ++looked_at;
-      if (in.queue[k].packet == packet) continue;
-      packet = in.queue[k].packet;
-      count_wanted(p, v, packet, 1);
-    }
+    looked_at +=
+        for_each_packet(inputs_[i], [&](fabric::PacketRef packet) { count_wanted(p, v, packet, 1); });
   }
   return true;
 }
@@ -51,13 +44,7 @@ bool Router::count_wanted(uint64_t& looked_at) {
 uint32_t Router::packets_at(uint32_t input) const {
   uint32_t n = 0;
   for (uint32_t v = 0; v < vcs_; ++v) {
-    const InputVc& in = inputs_[input * vcs_ + v];
-    if (in.packet != fabric::kNoPacket) ++n;
-    fabric::PacketRef packet = in.packet;
-    for (uint32_t k = 0; k < in.queue.size(); ++k) {
-      n += in.queue[k].packet != packet;
-      packet = in.queue[k].packet;
-    }
+    for_each_packet(inputs_[input * vcs_ + v], [&](fabric::PacketRef) { ++n; });
   }
   return n;
 }
@@ -271,15 +258,31 @@ void Router::write_state(uint32_t input, uint32_t output, StateRecord& state) {
     state.number((uint64_t{out.owner} << 1) | (out.draining ? 1u : 0u));
     state.number(vc_allocator_->memory(input * vcs_ + v, output * vcs_ + v));
   }
-  for (uint32_t m = in_port.pauses; m != 0; m &= m - 1) {
+  write_levels(input, state);
+  write_pauses(output, state);
+}
+
+void Router::write_levels(uint32_t input, StateRecord& state) {
+  for (uint32_t m = ports_[input].pauses; m != 0; m &= m - 1) {
     Level& l = level(input, static_cast<uint32_t>(__builtin_ctz(m)));
     l.meter.write(state);
     state.number((l.pauses << 1) | (l.pausing ? 1u : 0u));
   }
-  // With a pause or an overrun since no two records agree: a period of a train has none.
+}
+
+// With a pause or an overrun since no two records agree: a period of a train has none.
+void Router::write_pauses(uint32_t output, StateRecord& state) {
   if (ports_[output].paused_by != 0) state.number(ports_[output].overruns);
   for (uint32_t m = ports_[output].paused_by; m != 0; m &= m - 1)
     pausing_[output * config_.virtual_networks + static_cast<uint32_t>(__builtin_ctz(m))].write(state);
+}
+
+void Router::shift_levels(uint32_t input, Ticks by) {
+  for (uint32_t m = ports_[input].pauses; m != 0; m &= m - 1) {
+    Level& l = level(input, static_cast<uint32_t>(__builtin_ctz(m)));
+    l.meter.shift(by);
+    if (l.due != kNever) l.due += by;
+  }
 }
 
 Ticks Router::set_aside(uint32_t input, Ticks now) {
@@ -320,11 +323,7 @@ void Router::shift(uint32_t input, uint32_t output, const TrainLoad& load) {
     out.credit.shift(load.credits[v], load.period, load.periods);
     out.free_at += by;
   }
-  for (uint32_t m = ports_[input].pauses; m != 0; m &= m - 1) {
-    Level& l = level(input, static_cast<uint32_t>(__builtin_ctz(m)));
-    l.meter.shift(by);
-    if (l.due != kNever) l.due += by;
-  }
+  shift_levels(input, by);
 }
 
 void Router::work_on(uint32_t input) {
