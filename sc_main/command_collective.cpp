@@ -33,6 +33,7 @@
 #include "sc_main/size_list.h"
 #include "sc_main/table.h"
 #include "sc_main/text_options.h"
+#include "sc_main/train_results.h"
 #include "sc_main/workload.h"
 #include "sc_models/collective_job.h"
 #include "sc_models/machine_check.h"
@@ -173,7 +174,10 @@ class Runner {
     if (number_ > 0) job_.machine().restart();
     job_.start(op_, bytes, root_);
     const auto work = [&] {
-      return progress(job_.machine().totals().messages_delivered - before.messages_delivered);
+      const Machine::Totals now = job_.machine().totals();
+      Work far = progress(now.messages_delivered - before.messages_delivered);
+      far.how = trains_share(now.trains);
+      return far;
     };
     const auto done = [&] { return job_.finished(); };
     if (!(parts_ != nullptr ? parts_->simulate(job_.machine(), done, work)
@@ -209,6 +213,9 @@ class Runner {
                                   to_string(op_), bytes, fmt::join(broken, "\n  ")));
     return m;
   }
+
+  /// Packet trains of all sizes that are finished, of all parts.
+  const packet::TrainCounts& trains() const { return counted_.trains; }
 
  private:
   Work progress(uint64_t delivered) const {
@@ -475,6 +482,8 @@ ExitCode collective(const CollectiveOptions& options) {
   Machine::Congestion congestion;
   if (config->packet.ecn.enabled) congestion = machine->congestion();
   std::string table = head + results_text(*config, options, op, root, results, congestion);
+  const std::string trains = trains_text(runner.trains());
+  if (!trains.empty()) table += "# trains: " + trains + "\n";
   if (parts) table += "# " + parts_text(parts->report());
   for (const PathReport& path : paths) table += critical_path_text(*causes, names, path);
   std::vector<CollectiveRow> rows;

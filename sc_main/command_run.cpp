@@ -33,6 +33,7 @@
 #include "sc_main/text_report.h"
 #include "sc_main/time_window.h"
 #include "sc_main/timeline/run_timeline.h"
+#include "sc_main/train_results.h"
 #include "sc_main/workload.h"
 #include "sc_models/trace_job.h"
 #include "vcd/waves.h"
@@ -119,7 +120,7 @@ void run_other_part(PartsRun& parts, const Config& config, Workload& workload) {
   const bool finished = parts.simulate(
       *machine, [&] { return job->finished(); },
       [&] {
-        return Work{job->done_count(), job->total_count(), "", -1};
+        return Work{job->done_count(), job->total_count(), "", -1, trains_share(machine->totals().trains)};
       });
   parts.result(*job, finished);
   if (!finished) parts.stall_report(*job);
@@ -249,7 +250,9 @@ ExitCode run(const RunOptions& options) {
   timeline.begin(*job);
   job->start();
   const auto done = [&] { return job->finished(); };
-  const auto work = [&] { return Work{job->done_count(), job->total_count(), "", -1}; };
+  const auto work = [&] {
+    return Work{job->done_count(), job->total_count(), "", -1, trains_share(machine->totals().trains)};
+  };
   const bool finished = parts ? parts->simulate(*machine, done, work) : simulate(*machine, done, work);
   const RunResult result = parts ? parts->result(*job, finished) : job->result();
   const std::string stall = finished ? std::string()

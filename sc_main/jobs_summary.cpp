@@ -13,6 +13,7 @@
 #include "sc_main/json_text.h"
 #include "sc_main/results.h"
 #include "sc_main/table.h"
+#include "sc_main/train_results.h"
 
 namespace weft::cli {
 namespace {
@@ -66,6 +67,7 @@ std::string machine_summary_json(const MachineRecord& record) {
   json.key("packet_hops").number(result.packet_hops);
   json.key("flits").number(result.flits);
   add_congestion(json, record.config, result.congestion);
+  add_trains(json, result.trains);
   json.key("memory_bytes").number(result.memory_bytes);
   json.key("out_of_order_starts").number(result.out_of_order_starts);
   add_verdict(json, result.broken_invariants, record.warnings, record.wall_s, record.peak_rss_MiB);
@@ -100,6 +102,8 @@ std::string jobs_text(const MachineRecord& record) {
   const std::string congestion = congestion_text(record.config, result.congestion);
   if (!congestion.empty()) text += "ecn      " + congestion + "\n";
   text += pauses_text(result);
+  const std::string trains = trains_text(result.trains);
+  if (!trains.empty()) text += "trains   " + trains + "\n";
   text += work_text(result, record.wall_s, record.peak_rss_MiB);
   return text;
 }

@@ -21,7 +21,7 @@ std::string duration(double seconds) {
 }  // namespace
 
 void Progress::update(double elapsed_s, Picoseconds simulated, uint64_t done, uint64_t total) {
-  update(elapsed_s, simulated, [&] { return Work{done, total, "", -1}; });
+  update(elapsed_s, simulated, [&] { return Work{done, total, "", -1, ""}; });
 }
 
 void Progress::update(double elapsed_s, Picoseconds simulated, const std::function<Work()>& work) {
@@ -29,10 +29,10 @@ void Progress::update(double elapsed_s, Picoseconds simulated, const std::functi
     const Work w = work();
     const double part = w.total == 0 ? 1 : static_cast<double>(w.done) / static_cast<double>(w.total);
     const double share = std::min(1.0, w.share < 0 ? part : w.share);
-    return std::make_pair(
-        fmt::format("simulated {}, {} of {} {} ({:.0f} %)", readable_time(simulated), grouped(w.done),
-                    grouped(w.total), w.unit.empty() ? unit_ : w.unit, 100 * share),
-        share);
+    return std::make_pair(fmt::format("simulated {}, {} of {} {} ({:.0f} %){}{}", readable_time(simulated),
+                                      grouped(w.done), grouped(w.total), w.unit.empty() ? unit_ : w.unit,
+                                      100 * share, w.how.empty() ? "" : ", ", w.how),
+                          share);
   });
 }
 

@@ -20,6 +20,7 @@ struct Work {
   uint64_t total = 0;
   std::string unit;   ///< "messages of size 2 of 5"; empty: the progress line's own
   double share = -1;  ///< of all the work, where that is more than `total`; below 0: done / total
+  std::string how;    ///< "48 % of packets by train"; empty: there is nothing to say of how it is done
 };
 
 /// The line that says how far a run is. It appears only when the run lasts: on a terminal one line that is

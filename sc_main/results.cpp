@@ -16,6 +16,7 @@
 #include "sc_main/json_text.h"
 #include "sc_main/result_sums.h"
 #include "sc_main/table.h"
+#include "sc_main/train_results.h"
 #include "workload/graph/layers.h"
 
 namespace weft::cli {
@@ -371,6 +372,7 @@ std::string summary_json(const RunRecord& record) {
     json.key("packet_hops").number(result.packet_hops);
     json.key("flits").number(result.flits);
     add_congestion(json, config, result.congestion);
+    add_trains(json, result.trains);
   }
   json.key("memory_bytes").number(result.memory_bytes);
   json.key("out_of_order_starts").number(result.out_of_order_starts);

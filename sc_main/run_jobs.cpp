@@ -24,6 +24,7 @@
 #include "sc_main/simulation.h"
 #include "sc_main/text_report.h"
 #include "sc_main/timeline/run_timeline.h"
+#include "sc_main/train_results.h"
 #include "sc_models/trace_job.h"
 #include "vcd/waves.h"
 
@@ -121,7 +122,7 @@ class Run {
                          [](const SharedJob& own) { return own.job->finished(); });
     };
     const auto work = [this] {
-      Work sum{0, 0, "", -1};
+      Work sum{0, 0, "", -1, trains_share(machine_->totals().trains)};
       for (const SharedJob& own : jobs_) {
         sum.done += own.job->done_count();
         sum.total += own.job->total_count();

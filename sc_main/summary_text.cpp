@@ -15,6 +15,7 @@
 #include "sc_main/result_sums.h"
 #include "sc_main/results.h"
 #include "sc_main/table.h"
+#include "sc_main/train_results.h"
 
 namespace weft::cli {
 namespace {
@@ -166,6 +167,8 @@ std::string summary_text(const RunRecord& record) {
   const std::string congestion = congestion_text(record.config, result.congestion);
   if (!congestion.empty()) text += "ecn      " + congestion + "\n";
   text += pauses_text(result);
+  const std::string trains = trains_text(result.trains);
+  if (!trains.empty()) text += "trains   " + trains + "\n";
   if (result.folded_collectives != 0) {
     text += fmt::format(
         "folded   {} of {} collectives, told from one rank for all members; {} of {} ranks built\n",

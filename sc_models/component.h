@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "sc_models/link_report.h"
+#include "tlm_interconnect/packet/train_counts.h"
 
 namespace weft {
 
@@ -33,8 +34,9 @@ struct Counters {
   uint64_t unit_bytes_out = 0;
   uint64_t in_flight = 0;
   uint64_t out_of_order_starts = 0;
-  uint64_t packet_hops = 0;  ///< packet fidelity: packets times routers they left
-  uint64_t flits = 0;        ///< packet fidelity: that arrived
+  uint64_t packet_hops = 0;    ///< packet fidelity: packets times routers they left
+  uint64_t flits = 0;          ///< packet fidelity: that arrived
+  packet::TrainCounts trains;  ///< packet fidelity
   uint64_t memory_bytes = 0;
   uint64_t memory_outstanding = 0;
 };

@@ -432,6 +432,7 @@ void PacketFabric::count(Counters& counters) const {
     counters.in_flight += own.messages_in_flight();
     counters.packet_hops += own.packet_hops();
     counters.flits += own.flits_received();
+    if (own.trains() != nullptr) counters.trains += own.trains()->counters();
   }
   blocks_.count(counters);
   for_each_link([&](const LinkReport& use) {

@@ -61,6 +61,7 @@ void add(Counters& sum, const Counters& other) {
   sum.out_of_order_starts += other.out_of_order_starts;
   sum.packet_hops += other.packet_hops;
   sum.flits += other.flits;
+  sum.trains += other.trains;
   sum.memory_bytes += other.memory_bytes;
   sum.memory_outstanding += other.memory_outstanding;
 }

@@ -47,6 +47,7 @@ void add_sums(RunResult& result, const Machine::Totals& totals) {
   result.events = totals.activations;
   result.packet_hops = totals.packet_hops;
   result.flits = totals.flits;
+  result.trains = totals.trains;
 }
 
 void add_findings(RunResult& result, const std::vector<std::string>& unbalanced, const Machine& machine) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sc_models/machine.h"
+#include "tlm_interconnect/packet/train_counts.h"
 #include "workload/graph/folding.h"
 #include "workload/job/footprint.h"
 #include "workload/job/rows.h"
@@ -49,6 +50,7 @@ struct RunResult {
   uint64_t memory_bytes = 0;
   uint64_t packet_hops = 0;                  ///< packet fidelity: packets times routers they left
   uint64_t flits = 0;                        ///< packet fidelity: that went through
+  packet::TrainCounts trains;                ///< packet fidelity
   Machine::Congestion congestion;            ///< packet fidelity with ECN
   Picoseconds lower_bound = 0;               ///< of the job: longest path, each rank's work
   Picoseconds upper_bound = 0;               ///< everything one after the other

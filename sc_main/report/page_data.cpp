@@ -16,17 +16,22 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// Members of summary.json that the page shows as they are.
-constexpr const char* kCopied[] = {"weft",           "config",         "notation",
-                                   "npus",           "trace",          "nodes",
-                                   "finished",       "time_ns",        "lower_bound_ns",
-                                   "upper_bound_ns", "categories",     "collectives",
-                                   "links",          "jobs",           "messages",
-                                   "events",         "packet_hops",    "flits",
-                                   "congestion",     "memory_bytes",   "out_of_order_starts",
-                                   "fidelity",       "fidelity_rules", "folded",
-                                   "folding",        "footprint",      "data",
-                                   "invariants",     "warnings",       "wall_s",
-                                   "peak_rss_MiB"};
+constexpr const char* kCopied[] = {"weft",           "config",
+                                   "notation",       "npus",
+                                   "trace",          "nodes",
+                                   "finished",       "time_ns",
+                                   "lower_bound_ns", "upper_bound_ns",
+                                   "categories",     "collectives",
+                                   "links",          "jobs",
+                                   "messages",       "events",
+                                   "packet_hops",    "flits",
+                                   "congestion",     "trains",
+                                   "memory_bytes",   "out_of_order_starts",
+                                   "fidelity",       "fidelity_rules",
+                                   "folded",         "folding",
+                                   "footprint",      "data",
+                                   "invariants",     "warnings",
+                                   "wall_s",         "peak_rss_MiB"};
 
 void add_summary(Json& run, const ResultFolder& folder) {
   Json& summary = run["summary"];

@@ -273,6 +273,7 @@ void PoolPackets::count(Counters& counters) const {
     counters.in_flight += network_->messages_in_flight();
     counters.packet_hops += network_->packet_hops();
     counters.flits += network_->flits_received();
+    if (network_->trains() != nullptr) counters.trains += network_->trains()->counters();
     blocks_.count(counters);
   }
   for (uint32_t n = 0; n < layout_.nodes(); ++n) {

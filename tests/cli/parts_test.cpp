@@ -206,12 +206,14 @@ TEST(ProgressTest, TheTimeToGoIsThatOfAllTheWork) {
   int asked = 0;
   const auto work = [&] {
     ++asked;
-    return Work{50, 200, "messages of size 2 of 5", 0.4};
+    return Work{50, 200, "messages of size 2 of 5", 0.4, "7 % of packets by train"};
   };
   progress.update(1, 1000, work);
   EXPECT_EQ(asked, 0) << "there is nothing to say";
   progress.update(10, 1000, work);
-  EXPECT_EQ(text, "simulated 1 ns, 50 of 200 messages of size 2 of 5 (40 %), 10 s so far, ETA 15 s\n");
+  EXPECT_EQ(text,
+            "simulated 1 ns, 50 of 200 messages of size 2 of 5 (40 %), 7 % of packets by train, 10 s so far, "
+            "ETA 15 s\n");
 }
 
 TEST(NearSignals, PartsFirstThenSlips) {

@@ -574,6 +574,35 @@ TEST_F(Run, TheFilesAgreeWithEachOther) {
   EXPECT_EQ(s["links"]["bytes"], link_bytes);
 }
 
+// Long messages on empty paths go by train. What is said of them adds up, and a run without trains says
+// nothing.
+TEST_F(Run, PacketTrainsAreReported) {
+  const std::vector<std::string> packets = {"--set", "topology.dimensions[*].fidelity=packet",
+                                            "--set", "packet.packet_size=256 B",
+                                            "--set", "packet.flit_size=64 B"};
+  const Ran ran = run(packets);
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const json summary = json::parse(read(out("summary.json")));
+  const json& trains = summary["trains"];
+  uint64_t one_by_one = 0;
+  for (const char* key :
+       {"filling", "not_recurred", "company", "last", "no_balance", "no_certain_path", "replayed"})
+    one_by_one += trains[key].get<uint64_t>();
+  EXPECT_GT(trains["carried"], 0);
+  EXPECT_GT(one_by_one, 0u);
+  EXPECT_EQ(trains["carried"].get<uint64_t>() + one_by_one, trains["packets"]);
+  EXPECT_GE(trains["carried_hops"], trains["carried"]);
+  EXPECT_LT(trains["carried_hops"], summary["packet_hops"]);
+  EXPECT_NE(ran.out.find(" packets went by train ("), std::string::npos) << ran.out;
+
+  std::vector<std::string> marked = packets;
+  marked.insert(marked.end(), {"--set", "packet.ecn.enabled=true", "--force"});
+  const Ran none = run(marked);
+  ASSERT_EQ(none.status, 0) << none.err;
+  EXPECT_FALSE(json::parse(read(out("summary.json"))).contains("trains"));
+  EXPECT_EQ(none.out.find("by train"), std::string::npos) << none.out;
+}
+
 /// Everything at packet fidelity, and every packet is marked.
 const std::vector<std::string> kCongested = {"--set", "topology.dimensions[*].fidelity=packet",
                                              "--set", "packet.packet_size=4 KiB",

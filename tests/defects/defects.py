@@ -278,7 +278,7 @@ def p09_barriers_have_no_bandwidth_and_links_are_counted_once(weft):
 def p10_waveforms_change_nothing_and_cost_little(weft):
     def results(out):
         found = summary(out)
-        for key in ("wall_s", "peak_rss_MiB", "waves", "events", "folding"):
+        for key in ("wall_s", "peak_rss_MiB", "waves", "events", "trains", "folding"):
             found.pop(key, None)
         return found, {name: (out / name).read_bytes() for name in ("ranks.csv", "collectives.csv", "links.csv")}
 

@@ -35,10 +35,11 @@ def folded(folder):
 
 
 def results(work, name, file):
-    """Without what two runs need not share. `events` is the work of the simulator: of a watched packet network each packet
-    is simulated, although most of them go by train otherwise."""
+    """Without what two runs need not share. `events` and `trains` are the work of the simulator: of a watched packet network
+    each packet is simulated, although most of them go by train otherwise."""
     data = (work / "out" / name / file).read_bytes().replace(str(work).encode(), b"WORK")
     data = re.sub(rb'^ *"events": \d+,?$', b"", results_net.VOLATILE.sub(b"", data), flags=re.M)
+    data = re.sub(rb'\n *"trains": \{[^}]*\},', b"", data)
     # What it has to say of itself.
     return re.sub(rb'\[\n *"timeline\.pftrace is kept .*"\n *\]', b"[]", data)
 

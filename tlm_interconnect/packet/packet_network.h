@@ -73,11 +73,11 @@ class PacketNetwork final : public sc_core::sc_module, private NotificationCarri
   uint64_t flits_moved() const;
   /// While packets are in the network and are not stuck for good, a flit is sent at least this often.
   Ticks longest_pause() const;
-  /// Packet trains so far; null: there are none in this network.
   /// ECN: packets marked by routers (one may be marked several times), and DCQCN's notifications.
   uint64_t packets_marked() const;
   uint64_t notifications() const;
 
+  /// Packet trains so far; null: there are none in this network.
   const PacketTrains* trains() const { return trains_.get(); }
   /// Brings every counter of routers and interfaces up to now: what travels by train is counted only when the
   /// train ends. Call between two steps of the simulation.

@@ -14,24 +14,11 @@
 #include "tlm_interconnect/packet/router.h"
 #include "tlm_interconnect/packet/state_record.h"
 #include "tlm_interconnect/packet/ticks.h"
+#include "tlm_interconnect/packet/train_counts.h"
 
 namespace weft::packet {
 
 struct JointTrain;
-
-/// Why a packet of a message began ordinarily.
-enum class TrainReason : uint8_t {
-  last,       ///< too few are left
-  never,      ///< the path is not certain, or routes are adaptive
-  filling,    ///< too few are left to fill the path
-  account,    ///< no balance
-  company,    ///< others use the path, or did: it waits
-  unsettled,  ///< nothing has recurred in time: it waits
-  stepping,   ///< observed: what had been decided ahead comes to pass
-  compared,   ///< observed: has not recurred yet
-  replayed,   ///< what was begun of a period when a train was resumed
-  count
-};
 
 /// One router on the way of a message.
 struct TrainHop {

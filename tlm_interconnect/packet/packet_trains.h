@@ -35,7 +35,6 @@
 #ifndef WEFT_TLM_INTERCONNECT_PACKET_PACKET_TRAINS_H
 #define WEFT_TLM_INTERCONNECT_PACKET_PACKET_TRAINS_H
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -48,27 +47,14 @@
 #include "tlm_interconnect/packet/state_record.h"
 #include "tlm_interconnect/packet/ticks.h"
 #include "tlm_interconnect/packet/topology.h"
+#include "tlm_interconnect/packet/train_counts.h"
 
 namespace weft::packet {
 
 class PacketTrains {
  public:
   using Reason = TrainReason;
-  struct Counters {
-    std::array<uint64_t, static_cast<size_t>(Reason::count)> ordinary{};  ///< packets, by reason
-    uint64_t trains = 0;                                                  ///< set aside
-    uint64_t splits = 0;                                                  ///< resumed before their end
-    uint64_t growing = 0;  ///< set aside: those in which a queue grows
-    uint64_t growing_splits = 0;
-    uint64_t filling = 0;  ///< set aside: those of which something on its way is not looked at yet
-    uint64_t filling_splits = 0;
-    uint64_t joint = 0;  ///< set aside: groups of messages
-    uint64_t joint_splits = 0;
-    uint64_t packets = 0;  ///< carried in trains
-    uint64_t hops = 0;     ///< packet-hops of these
-    uint64_t looks = 0;    ///< records made
-    uint64_t work = 0;     ///< spent on all this, in words of a record
-  };
+  using Counters = TrainCounts;
 
   PacketTrains(const PacketTopology& topology, const std::vector<std::unique_ptr<Router>>& routers,
                const std::vector<std::unique_ptr<NetworkInterface>>& nis, MessagePool& messages, Ticks cycle);
