@@ -223,6 +223,14 @@ macro(_weft_rtl_model caller target name)
   if(NOT DEFINED WEFT_PCH OR WEFT_PCH)
     target_precompile_headers(${target} PRIVATE <systemc.h>)
   endif()
+  # A model's files are many and small: with WEFT_UNITY they are one. CMake leaves files with flags of their own out, and
+  # the build type has the same optimisation.
+  if(WEFT_UNITY)
+    get_target_property(_weft_rtl_made ${target} SOURCES)
+    list(FILTER _weft_rtl_made INCLUDE REGEX "^${_weft_rtl_folder}/verilated/.*[.]cpp$")
+    set_source_files_properties(${_weft_rtl_made} PROPERTIES COMPILE_FLAGS "" UNITY_GROUP ${name})
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  endif()
 endmacro()
 
 

@@ -19,6 +19,8 @@ if(WEFT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros
       CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${WEFT_CCACHE})
 endif()
+# Reports and assertions name files from the top of the checkout, so that an object does not depend on where that is.
+add_compile_options(-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
 
 add_library(weft_flags INTERFACE)
 target_compile_options(weft_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual)
@@ -112,16 +114,17 @@ add_custom_target(weft_unit_tests)
 # main, `machine` for those of them that see the whole machine. Tests are compiled with -O1: most of their time is the
 # compiler's.
 function(weft_add_test_support)
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/support/paths.cpp PROPERTIES COMPILE_DEFINITIONS
+    "WEFT_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\";WEFT_DATA_DIR=\"${WEFT_DATA_DIR}\"")
   foreach(kind plain systemc machine)
     set(target weft_test_${kind})
     if(kind STREQUAL plain)
-      file(WRITE ${PROJECT_BINARY_DIR}/test_plain.cpp "")
-      add_library(${target} OBJECT ${PROJECT_BINARY_DIR}/test_plain.cpp)
+      add_library(${target} OBJECT ${PROJECT_SOURCE_DIR}/tests/support/paths.cpp)
       target_link_libraries(${target} PUBLIC GTest::gtest_main fmt::fmt $<BUILD_INTERFACE:weft_flags>)
       weft_precompile(${target} ${WEFT_PCH_STANDARD} <gtest/gtest.h> <fmt/format.h>)
     else()
       add_library(${target} OBJECT ${PROJECT_SOURCE_DIR}/tests/support/sc_test_main.cpp ${PROJECT_SOURCE_DIR}/tests/support/isolated.cpp
-        ${PROJECT_SOURCE_DIR}/tests/support/kernel_warnings.cpp)
+        ${PROJECT_SOURCE_DIR}/tests/support/kernel_warnings.cpp ${PROJECT_SOURCE_DIR}/tests/support/paths.cpp)
       target_link_libraries(${target} PUBLIC GTest::gtest fmt::fmt SystemC::systemc $<BUILD_INTERFACE:weft_flags>)
       set(headers ${WEFT_PCH_STANDARD} ${WEFT_PCH_SYSTEMC} <gtest/gtest.h> <fmt/format.h>)
       if(kind STREQUAL machine)
@@ -131,7 +134,6 @@ function(weft_add_test_support)
       weft_precompile(${target} ${headers})
     endif()
     target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
-    target_compile_definitions(${target} PUBLIC WEFT_SOURCE_DIR="${PROJECT_SOURCE_DIR}" WEFT_DATA_DIR="${WEFT_DATA_DIR}")
     target_compile_options(${target} PUBLIC $<$<CONFIG:Release>:-O1>)
   endforeach()
 endfunction()

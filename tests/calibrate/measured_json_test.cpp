@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "tests/calibrate/messages.h"
-#include "tests/support/data_dir.h"
+#include "tests/support/paths.h"
 #include "tests/vcd/vcd_parser.h"
 
 namespace weft::calibrate {

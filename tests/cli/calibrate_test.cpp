@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/weft_process.h"
-#include "tests/support/data_dir.h"
+#include "tests/support/paths.h"
 
 namespace weft::test {
 namespace {

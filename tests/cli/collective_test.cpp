@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "tests/cli/weft_process.h"
-#include "tests/support/data_dir.h"
 #include "tests/support/golden_collectives.h"
+#include "tests/support/paths.h"
 #include "tests/trace/trace_files.h"
 #include "tests/vcd/vcd_parser.h"
 #include "workload/trace/chakra_stream.h"
@@ -576,7 +576,7 @@ TEST(Collective, SomeGoldens) {
 
 // A graph has no notation, and a stall no data that is right.
 TEST(Collective, AGraphIsCalledOneAndAStallPraisesNoData) {
-  const std::string graph = WEFT_SOURCE_DIR "/configs/examples/hybrid_cube_mesh.yaml";
+  const std::string graph = weft::test::source_dir() + "/configs/examples/hybrid_cube_mesh.yaml";
   EXPECT_EQ(collective({"--config", graph, "--size", "1 MiB"}).out.rfind("# all_reduce on Graph (8 NPUs)", 0),
             0u);
   EXPECT_NE(weft({"validate", graph}).out.find("valid; Graph, 8 NPUs"), std::string::npos);

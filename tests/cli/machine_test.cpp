@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "tests/cli/weft_process.h"
+#include "tests/support/paths.h"
 #include "tests/trace/trace_files.h"
 
 namespace weft::test {
@@ -29,7 +30,7 @@ TEST(Machine, ListsEveryFileOfConfigsMachines) {
   ASSERT_EQ(ran.status, 0) << ran.err;
   std::vector<std::string> files;
   for (const auto& entry :
-       std::filesystem::directory_iterator(std::string(WEFT_SOURCE_DIR) + "/configs/machines"))
+       std::filesystem::directory_iterator(weft::test::source_dir() + "/configs/machines"))
     files.push_back(entry.path().stem().string());
   std::sort(files.begin(), files.end());
   EXPECT_EQ(machine_names(), files);
@@ -45,7 +46,7 @@ TEST(Machine, ShowsTheFile) {
   for (const std::string& name : machine_names()) {
     const Ran ran = weft({"machine", "show", name});
     EXPECT_EQ(ran.status, 0) << ran.err;
-    const std::string text = read(std::string(WEFT_SOURCE_DIR) + "/configs/machines/" + name + ".yaml");
+    const std::string text = read(weft::test::source_dir() + "/configs/machines/" + name + ".yaml");
     EXPECT_EQ(ran.out, text);
     // Every preset says where its numbers are from.
     EXPECT_EQ(text.find("# "), 0u) << name;

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "tests/cli/weft_process.h"
-#include "tests/support/data_dir.h"
+#include "tests/support/paths.h"
 #include "tests/vcd/vcd_parser.h"
 
 namespace weft::test {

@@ -11,13 +11,14 @@
 #include <vector>
 
 #include "tests/cli/weft_process.h"
+#include "tests/support/paths.h"
 
 namespace weft::test {
 namespace {
 
 double microseconds(const std::string& system, const std::vector<std::string>& more = {}) {
   std::vector<std::string> arguments{
-      "collective", "--config", std::string(WEFT_SOURCE_DIR "/configs/papers/") + system,
+      "collective", "--config", (weft::test::source_dir() + "/configs/papers/") + system,
       "--size",     "1 GiB",    "--json"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   const auto result = weft(arguments);
@@ -100,8 +101,8 @@ TEST(Papers, TableIIOrdersTheSystemsAsThePaperDoes) {
 TEST(Papers, PacketsOnTheTorusAreCloseToTheAnalyticalModel) {
   const auto run = [](const char* fidelity) {
     const auto result =
-        weft({"collective", "--config", WEFT_SOURCE_DIR "/configs/papers/torus_4x4x4_packet.yaml", "--size",
-              "1 MiB", "--fidelity", fidelity, "--json"});
+        weft({"collective", "--config", weft::test::source_dir() + "/configs/papers/torus_4x4x4_packet.yaml",
+              "--size", "1 MiB", "--fidelity", fidelity, "--json"});
     EXPECT_EQ(result.status, 0) << result.err;
     return nlohmann::json::parse(result.out)["results"][0];
   };

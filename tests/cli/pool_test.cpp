@@ -12,6 +12,7 @@
 #include <string>
 
 #include "tests/support/job_folder.h"
+#include "tests/support/paths.h"
 
 namespace weft::test {
 namespace {
@@ -34,7 +35,7 @@ const char kPool[] =
     "in_node_bandwidth: 80 GB/s, chunk: 64 KiB}\n";
 
 std::string papers(const std::string& name) {
-  return std::string(WEFT_SOURCE_DIR) + "/configs/papers/" + name + ".yaml";
+  return weft::test::source_dir() + "/configs/papers/" + name + ".yaml";
 }
 
 PbNode access(uint64_t id, bool store, uint64_t bytes, bool in_switch = false) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/cli/weft_process.h"
+#include "tests/support/paths.h"
 #include "tests/trace/trace_files.h"
 #include "tests/vcd/vcd_parser.h"
 
@@ -23,7 +24,7 @@ using trace::test::make;
 using trace::test::PbNode;
 using trace::test::write_trace;
 
-const std::string kQuickstart = std::string(WEFT_SOURCE_DIR) + "/configs/examples/quickstart.yaml";
+const std::string kQuickstart = weft::test::source_dir() + "/configs/examples/quickstart.yaml";
 
 class Run : public ::testing::Test {
  protected:
@@ -650,7 +651,7 @@ TEST_F(Run, CongestionControlIsReported) {
 
 TEST_F(Run, TheUserGuideNamesEveryKeyAndColumn) {
   ASSERT_EQ(run(kCongested).status, 0);
-  const std::string guide = read(std::string(WEFT_SOURCE_DIR) + "/docs/guide/results.md");
+  const std::string guide = read(weft::test::source_dir() + "/docs/guide/results.md");
   const auto documented = [&](const std::string& name) {
     EXPECT_NE(guide.find("`" + name + "`"), std::string::npos) << name;
   };
@@ -745,8 +746,7 @@ TEST_F(Run, WavesOfPatternsWithAndWithoutTheModuleOfEverything) {
   EXPECT_EQ(signals("job.npu[0-3].*"), 8u);
   EXPECT_EQ(signals("npu0"), 2u);
   const Ran help = weft({"run", "--help"});
-  for (const std::string& text :
-       {help.out, read(std::string(WEFT_SOURCE_DIR) + "/docs/guide/waveforms.md")}) {
+  for (const std::string& text : {help.out, read(weft::test::source_dir() + "/docs/guide/waveforms.md")}) {
     size_t found = 0;
     for (size_t at = text.find("--waves '"); at != std::string::npos; at = text.find("--waves '", at + 1)) {
       const size_t begin = at + 9;

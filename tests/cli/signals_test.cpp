@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "tests/cli/weft_process.h"
+#include "tests/support/paths.h"
 #include "tests/trace/trace_files.h"
 #include "tests/vcd/vcd_parser.h"
 
@@ -166,7 +167,7 @@ TEST_F(Signals, AtManyMomentsOfARunThatIsSoonOver) {
   int interrupted = 0;
   for (int ms = 0; ms < 300; ms += 12) {
     fs::remove_all(at("out"));
-    RunningWeft weft({"run", std::string(WEFT_SOURCE_DIR) + "/configs/examples/quickstart.yaml", "--set",
+    RunningWeft weft({"run", weft::test::source_dir() + "/configs/examples/quickstart.yaml", "--set",
                       "topology.notation=Ring(4)_Switch(4)", "--trace", trace, "--groups",
                       trace + ".groups.json", "--no-fold", "--out", at("out")});
     sleep_ms(ms);

@@ -18,7 +18,7 @@
 #include "configs/packet_timing.h"
 #include "sc_main/load_list.h"
 #include "tests/cli/weft_process.h"
-#include "tests/support/data_dir.h"
+#include "tests/support/paths.h"
 #include "tests/vcd/vcd_parser.h"
 #include "tlm_interconnect/packet/buffer_check.h"
 
@@ -346,7 +346,8 @@ TEST(Traffic, BuffersThatCannotCoverTheRoundTripAreWarnedOf) {
 }
 
 TEST(Traffic, LinksOfAGraphAreToldApartInWarnings) {
-  const Ran ran = traffic({WEFT_SOURCE_DIR "/configs/examples/group_4_and_6.yaml", "--buffer", "16"});
+  const Ran ran =
+      traffic({weft::test::source_dir() + "/configs/examples/group_4_and_6.yaml", "--buffer", "16"});
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_TRUE(ran.says({"links with a flit every 320 ps and a latency of 400 ns: buffers of 16 flits",
                         "links with a flit every 80 ps and a latency of 1 us: buffers of 16 flits"}))
@@ -463,9 +464,9 @@ std::string machine_with(const std::string& preset) {
 }
 
 TEST(LinkPresets, EveryOneLoadsSaysItsSourcesAndItsBufferIsDocumented) {
-  const std::string guide = read(WEFT_SOURCE_DIR "/docs/guide/traffic.md");
+  const std::string guide = read(weft::test::source_dir() + "/docs/guide/traffic.md");
   std::set<std::string> names;
-  for (const auto& entry : fs::directory_iterator(WEFT_SOURCE_DIR "/configs/links")) {
+  for (const auto& entry : fs::directory_iterator(weft::test::source_dir() + "/configs/links")) {
     const std::string name = entry.path().stem().string();
     SCOPED_TRACE(name);
     names.insert(name);

@@ -13,6 +13,7 @@
 #include <regex>
 
 #include "tests/cli/weft_process.h"
+#include "tests/support/paths.h"
 #include "tests/trace/trace_files.h"
 #include "tests/vcd/vcd_parser.h"
 
@@ -21,7 +22,7 @@ namespace {
 
 using nlohmann::json;
 
-const std::string kRing8 = std::string(WEFT_SOURCE_DIR) + "/configs/examples/ring8.yaml";
+const std::string kRing8 = weft::test::source_dir() + "/configs/examples/ring8.yaml";
 
 TEST(Usage, EveryCommandHasHelpWithExamples) {
   for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{{},
@@ -107,8 +108,8 @@ TEST(Usage, Schema) {
   EXPECT_TRUE(schema["properties"].contains("topology"));
   const Ran reference = weft({"schema", "--reference"});
   EXPECT_EQ(reference.status, 0);
-  EXPECT_EQ(reference.out, read(std::string(WEFT_SOURCE_DIR) + "/docs/configuration_reference.md"));
-  EXPECT_EQ(weft({"waves", "--signals"}).out, read(std::string(WEFT_SOURCE_DIR) + "/docs/signals.md"));
+  EXPECT_EQ(reference.out, read(weft::test::source_dir() + "/docs/configuration_reference.md"));
+  EXPECT_EQ(weft({"waves", "--signals"}).out, read(weft::test::source_dir() + "/docs/signals.md"));
 }
 
 TEST(Usage, Describe) {
@@ -149,7 +150,7 @@ TEST(Usage, DescribesEveryConfigurationAsDot) {
   size_t drawn = 0;
   for (const char* where : {"examples", "papers"}) {
     for (const auto& entry :
-         std::filesystem::directory_iterator(std::string(WEFT_SOURCE_DIR) + "/configs/" + where)) {
+         std::filesystem::directory_iterator(weft::test::source_dir() + "/configs/" + where)) {
       if (entry.path().extension() != ".yaml") continue;
       std::ifstream file(entry.path());
       const std::string text{std::istreambuf_iterator<char>(file), {}};
@@ -206,7 +207,7 @@ TEST(Usage, DescribeAndRunCountTheSameLinks) {
 
 TEST(Usage, Validate) {
   for (const auto& entry :
-       std::filesystem::directory_iterator(std::string(WEFT_SOURCE_DIR) + "/configs/examples")) {
+       std::filesystem::directory_iterator(weft::test::source_dir() + "/configs/examples")) {
     const Ran ran = weft({"validate", entry.path().string()});
     EXPECT_EQ(ran.status, 0) << ran.err;
     EXPECT_NE(ran.out.find("valid"), std::string::npos);

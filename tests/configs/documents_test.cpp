@@ -20,6 +20,7 @@
 #include "configs/keys.h"
 #include "configs/loader.h"
 #include "configs/schema.h"
+#include "tests/support/paths.h"
 
 namespace weft {
 namespace {
@@ -140,7 +141,7 @@ TEST(Schema, KnowsEveryKeyWithDescription) {
 
 TEST(Schema, AcceptsWhatTheLoaderAccepts) {
   const json schema = json::parse(json_schema());
-  for (const auto& entry : fs::directory_iterator(WEFT_SOURCE_DIR "/configs/examples")) {
+  for (const auto& entry : fs::directory_iterator(weft::test::source_dir() + "/configs/examples")) {
     const std::string text = read_file(entry.path());
     EXPECT_TRUE(valid(schema, to_json(YAML::Load(text)))) << entry.path();
     const std::string effective = effective_yaml(parse_config(text, "x.yaml"));
@@ -179,7 +180,7 @@ TEST(Schema, RefusesWhatTheLoaderRefuses) {
 }
 
 TEST(Reference, TheCommittedPageIsWhatTheCodeSays) {
-  const fs::path page = WEFT_SOURCE_DIR "/docs/configuration_reference.md";
+  const fs::path page = weft::test::source_dir() + "/docs/configuration_reference.md";
   const std::string made = reference_markdown();
   if (std::getenv("WEFT_UPDATE_DOCS") != nullptr) {
     fs::create_directories(page.parent_path());

@@ -20,6 +20,7 @@
 #include "configs/graph_routing.h"
 #include "configs/loader.h"
 #include "configs/tree.h"
+#include "tests/support/paths.h"
 
 namespace weft {
 namespace {
@@ -652,14 +653,14 @@ TEST(Graph, OverridesReachInside) {
 }
 
 TEST(Graph, DescribedInWordsAndDrawn) {
-  const Config c = load_config(WEFT_SOURCE_DIR "/configs/examples/group_4_and_6.yaml");
+  const Config c = load_config(weft::test::source_dir() + "/configs/examples/group_4_and_6.yaml");
   const std::string text = describe_text(c);
   for (const char* part :
        {"graph: 10 NPUs, 2 switches, 24 directed links; message fidelity, cut_through, ecmp routing",
         "50 GB/s to 200 GB/s", "50 GB/s to 100 GB/s an NPU", "3 at most", "1.7 us at most",
         "logical topology: Ring(10)"})
     EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
-  const Config cube = load_config(WEFT_SOURCE_DIR "/configs/examples/hybrid_cube_mesh.yaml");
+  const Config cube = load_config(weft::test::source_dir() + "/configs/examples/hybrid_cube_mesh.yaml");
   const std::string dot = describe_dot(cube);
   EXPECT_NE(dot.find("\"n0\" -- \"n3\" [label=\"25 GB/s x 2"), std::string::npos) << dot;
   EXPECT_NE(dot.find("NPU 3\\nrank 1"), std::string::npos) << dot;

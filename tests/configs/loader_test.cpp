@@ -15,6 +15,7 @@
 #include "configs/graph.h"
 #include "configs/tree.h"
 #include "configs/units.h"
+#include "tests/support/paths.h"
 
 namespace weft {
 namespace {
@@ -1484,7 +1485,7 @@ TEST(Loader, FilesAreFoundOrNamed) {
 
 TEST(Loader, ExamplesLoadAndRoundTrip) {
   int count = 0;
-  for (const auto& entry : fs::directory_iterator(WEFT_SOURCE_DIR "/configs/examples")) {
+  for (const auto& entry : fs::directory_iterator(weft::test::source_dir() + "/configs/examples")) {
     if (entry.path().extension() != ".yaml") continue;
     ++count;
     const Config c = load_config(entry.path().string());
@@ -1492,7 +1493,7 @@ TEST(Loader, ExamplesLoadAndRoundTrip) {
     expect_same(c, parse_config(effective_yaml(c), ""));
   }
   EXPECT_GE(count, 4);
-  EXPECT_EQ(load_config(WEFT_SOURCE_DIR "/configs/examples/conv_4d.yaml").dimensions[1].bandwidth,
+  EXPECT_EQ(load_config(weft::test::source_dir() + "/configs/examples/conv_4d.yaml").dimensions[1].bandwidth,
             (Rate{200ull << 30, 7}));
 }
 

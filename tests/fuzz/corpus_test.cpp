@@ -12,6 +12,7 @@
 #include <iterator>
 
 #include "tests/fuzz/fuzz.h"
+#include "tests/support/paths.h"
 
 namespace weft::fuzz {
 namespace {
@@ -19,7 +20,7 @@ namespace {
 TEST(Corpus, EveryInputIsReadOrRefused) {
   std::vector<std::filesystem::path> inputs;
   for (const auto& entry : std::filesystem::directory_iterator(
-           std::string(WEFT_SOURCE_DIR "/tests/fuzz/corpus/") + WEFT_FUZZ_TARGET))
+           (weft::test::source_dir() + "/tests/fuzz/corpus/") + WEFT_FUZZ_TARGET))
     inputs.push_back(entry.path());
   std::sort(inputs.begin(), inputs.end());
   EXPECT_GE(inputs.size(), 3u);

@@ -12,7 +12,7 @@
 #include <random>
 #include <sstream>
 
-#include "tests/support/data_dir.h"
+#include "tests/support/paths.h"
 #include "workload/generate/models/model.h"
 #include "workload/generate/models/text_form.h"
 #include "workload/generate/models/trace_form.h"

@@ -15,9 +15,9 @@
 
 #include "insight/critical_path.h"
 #include "sc_models/machine.h"
-#include "tests/support/data_dir.h"
 #include "tests/support/golden_collectives.h"
 #include "tests/support/isolated.h"
+#include "tests/support/paths.h"
 
 namespace weft {
 namespace {

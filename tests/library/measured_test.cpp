@@ -16,7 +16,7 @@
 #include "tests/library/calibration.h"
 #include "tests/library/listings.h"
 #include "tests/library/machines.h"
-#include "tests/support/data_dir.h"
+#include "tests/support/paths.h"
 #include "tests/vcd/vcd_parser.h"
 
 namespace weft::test {

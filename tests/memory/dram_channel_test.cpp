@@ -21,7 +21,7 @@
 
 #include "configs/config.h"
 #include "tests/memory/dram_patterns.h"
-#include "tests/support/data_dir.h"
+#include "tests/support/paths.h"
 
 namespace weft {
 namespace {

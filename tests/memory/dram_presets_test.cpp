@@ -13,13 +13,14 @@
 
 #include "sc_models/dram_channel.h"
 #include "tests/memory/dram_patterns.h"
+#include "tests/support/paths.h"
 
 namespace weft {
 namespace {
 
 /// The second cell of the table row that begins with `| parameter |`.
 std::string documented(const std::string& parameter) {
-  std::ifstream in(std::string(WEFT_SOURCE_DIR) + "/docs/memory.md");
+  std::ifstream in(weft::test::source_dir() + "/docs/memory.md");
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   const std::string begin = "\n| " + parameter + " | ";
   const size_t at = text.find(begin);

@@ -25,7 +25,7 @@ double percent_off(double ours, double golden) {
 }
 
 TEST(Golden, LatencyTailAndThroughputUnderLoad) {
-  const std::string data = test::data_dir();
+  const std::string data = test::golden_root();
   if (data.empty()) GTEST_SKIP() << "no golden data";
   int points = 0;
   const nlohmann::json golden_file = bench::load_json(data + "/golden/network_gate.json");
@@ -55,7 +55,7 @@ TEST(Golden, LatencyTailAndThroughputUnderLoad) {
 
 // The goldens of this file are single-seed (1-3 % noise at mid load): the bars are the gate's plus that.
 TEST(Golden, FlitInterleavedCurves) {
-  const std::string data = test::data_dir();
+  const std::string data = test::golden_root();
   if (data.empty()) GTEST_SKIP() << "no golden data";
   const std::set<std::string> chosen = {"torus4x4x4 uniform N=8 V=4 B=16 flit-interleaved",
                                         "switch8 uniform N=8 V=4 B=16 flit-interleaved",
@@ -93,7 +93,7 @@ TEST(Golden, FlitInterleavedCurves) {
 }
 
 TEST(Golden, CreditRoundTrips) {
-  const std::string data = test::data_dir();
+  const std::string data = test::golden_root();
   if (data.empty()) GTEST_SKIP() << "no golden data";
   int rows = 0;
   const nlohmann::json golden_file = bench::load_json(data + "/golden/credit_round_trip.json");

@@ -12,6 +12,8 @@
 #include <exception>
 #include <systemc>
 
+#include "tests/support/paths.h"
+
 // libsystemc refers to it; the tests have gtest's main.
 int sc_main(int, char*[]) {
   return 0;
@@ -57,13 +59,10 @@ void advance(Picoseconds t) {
   sc_core::sc_start(sc_core::sc_time::from_value(t));
 }
 
-std::string data_dir() {
-  const char* set = std::getenv("WEFT_DATA_DIR");
-  const std::string dir = set != nullptr ? set : WEFT_DATA_DIR;
+std::string golden_root() {
   struct stat info;
-  if (stat((dir + "/golden").c_str(), &info) == 0) return dir;
-  const char* ci = std::getenv("CI");
-  if (ci != nullptr && std::string(ci) == "true") ADD_FAILURE() << "no golden data in " << dir;
+  if (stat((data_dir() + "/golden").c_str(), &info) == 0) return data_dir();
+  if (in_ci()) ADD_FAILURE() << "no golden data in " << data_dir();
   return {};
 }
 

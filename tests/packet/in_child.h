@@ -21,7 +21,7 @@ std::string in_child(const std::function<std::string()>& body);
 void advance(Picoseconds t);
 
 /// The folder of golden data, or empty: then the test is to be skipped (with CI=true that is a failure).
-std::string data_dir();
+std::string golden_root();
 
 }  // namespace weft::test
 

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "tests/support/data_dir.h"
+#include "tests/support/paths.h"
 #include "tests/support/pool_bench.h"
 
 namespace weft {

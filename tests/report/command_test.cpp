@@ -9,6 +9,7 @@
 #include <string>
 
 #include "tests/cli/weft_process.h"
+#include "tests/support/paths.h"
 #include "tests/vcd/vcd_parser.h"
 
 namespace weft::test {
@@ -28,9 +29,8 @@ class ReportCommand : public testing::Test {
                              "--microbatches", "2",   "--out",    traces});
       EXPECT_EQ(made.status, 0) << made.err;
     }
-    const Ran ran =
-        weft({"run", std::string(WEFT_SOURCE_DIR) + "/configs/examples/quickstart.yaml", "--trace",
-              traces + "/llm", "--groups", traces + "/llm.groups.json", "--out", path(name)});
+    const Ran ran = weft({"run", weft::test::source_dir() + "/configs/examples/quickstart.yaml", "--trace",
+                          traces + "/llm", "--groups", traces + "/llm.groups.json", "--out", path(name)});
     EXPECT_EQ(ran.status, 0) << ran.err;
     return path(name);
   }

@@ -6,6 +6,7 @@
 
 #include "gtest/gtest.h"
 #include "source_rules.h"
+#include "tests/support/paths.h"
 
 namespace weft::test {
 namespace {
@@ -24,7 +25,7 @@ size_t including(const std::string& path, const std::string& target) {
 }
 
 TEST(Rooms, TheProjectKeepsItsRules) {
-  const Sources sources = read_sources(WEFT_SOURCE_DIR);
+  const Sources sources = read_sources(weft::test::source_dir());
   ASSERT_GT(sources.size(), 20u);
   ASSERT_EQ(sources.count("vcd/vcd_writer.h"), 1u);
   for (const std::string& violation : violations(sources)) ADD_FAILURE() << violation;

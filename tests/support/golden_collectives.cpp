@@ -8,7 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "tests/support/data_dir.h"
+#include "tests/support/paths.h"
 
 namespace weft::test {
 namespace {

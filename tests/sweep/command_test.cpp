@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "tests/cli/weft_process.h"
-#include "tests/support/data_dir.h"
+#include "tests/support/paths.h"
 #include "tests/trace/trace_files.h"
 #include "tests/vcd/vcd_parser.h"
 
@@ -399,9 +399,9 @@ TEST_F(Sweep, AChangedSweepIsRefused) {
 TEST_F(Sweep, TheKneeOfThePool) {
   const std::string all = "range(256 GB/s, 2048 GB/s, 256 GB/s)";
   const Ran ran = weft(
-      {"sweep", std::string(WEFT_SOURCE_DIR) + "/configs/papers/table5_hiermem_base.yaml", "--command",
-       "pool", "--vary", "memory.pool.in_node_bandwidth=" + all + ";memory.pool.out_node_bandwidth=" + all,
-       "--vary", "memory.pool.group_bandwidth=range(100 GB/s, 500 GB/s, 100 GB/s)", "--objective",
+      {"sweep", weft::test::source_dir() + "/configs/papers/table5_hiermem_base.yaml", "--command", "pool",
+       "--vary", "memory.pool.in_node_bandwidth=" + all + ";memory.pool.out_node_bandwidth=" + all, "--vary",
+       "memory.pool.group_bandwidth=range(100 GB/s, 500 GB/s, 100 GB/s)", "--objective",
        "min memory.pool.in_node_bandwidth + memory.pool.group_bandwidth s.t. time_ns <= "
        "1.025*lowest(time_ns)",
        "--out", at("r.csv"), "--", "--tensor", "64 MiB", "--chunk", "64 KiB"});

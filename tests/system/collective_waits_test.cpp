@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "configs/loader.h"
-#include "tests/support/data_dir.h"
 #include "tests/support/isolated.h"
+#include "tests/support/paths.h"
 #include "tests/support/random_machine.h"
 #include "tests/support/solo_job.h"
 #include "tests/trace/trace_files.h"

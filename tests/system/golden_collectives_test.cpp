@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "sc_models/machine.h"
-#include "tests/support/data_dir.h"
 #include "tests/support/golden_collectives.h"
 #include "tests/support/isolated.h"
+#include "tests/support/paths.h"
 
 namespace weft {
 namespace {

@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "configs/packet_timing.h"
-#include "tests/support/data_dir.h"
 #include "tests/support/golden_collectives.h"
 #include "tests/support/isolated.h"
+#include "tests/support/paths.h"
 #include "tests/support/solo_job.h"
 
 namespace weft {

@@ -16,6 +16,7 @@
 #include "configs/loader.h"
 #include "tests/support/isolated.h"
 #include "tests/support/machine.h"
+#include "tests/support/paths.h"
 
 namespace weft {
 namespace {
@@ -23,7 +24,7 @@ namespace {
 using test::BareMachine;
 
 Config example(const std::string& name, const std::vector<std::string>& overrides = {}) {
-  return load_config(WEFT_SOURCE_DIR "/configs/examples/" + name + ".yaml", overrides);
+  return load_config(weft::test::source_dir() + "/configs/examples/" + name + ".yaml", overrides);
 }
 
 Config text(const std::string& topology, const std::string& more = "") {

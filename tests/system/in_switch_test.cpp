@@ -16,6 +16,7 @@
 
 #include "configs/loader.h"
 #include "tests/support/isolated.h"
+#include "tests/support/paths.h"
 #include "tests/support/solo_job.h"
 #include "workload/collectives/bounds.h"
 #include "workload/collectives/elements.h"
@@ -635,7 +636,7 @@ TEST(InSwitch, RefusesWhatASwitchCannotDo) {
 }
 
 TEST(InSwitch, TheExampleRunsFasterThanItsMembersAmongThemselves) {
-  Config config = load_config(WEFT_SOURCE_DIR "/configs/examples/in_switch.yaml");
+  Config config = load_config(weft::test::source_dir() + "/configs/examples/in_switch.yaml");
   config.run.data = "functional";
   const std::vector<Started> all{{CollectiveOp::all_reduce, 1 << 20}};
   const Outcome outcome = run(config, all);

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <string>
 
-#include "tests/support/data_dir.h"
+#include "tests/support/paths.h"
 #include "workload/text/sha256.h"
 #include "workload/text/text_file.h"
 

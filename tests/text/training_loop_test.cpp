@@ -15,7 +15,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/data_dir.h"
+#include "tests/support/paths.h"
 #include "workload/graph/issue_orders.h"
 #include "workload/graph/rank_engine.h"
 #include "workload/text/text_job.h"

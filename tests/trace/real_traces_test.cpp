@@ -3,8 +3,7 @@
 //
 // The traces of real tools beside the project: all are read, checked and fed to the end.
 
-#include <cstdlib>
-
+#include "tests/support/paths.h"
 #include "tests/trace/trace_files.h"
 #include "workload/trace/chakra_stream.h"
 #include "workload/trace/longest_path.h"
@@ -16,11 +15,9 @@ namespace {
 class RealTraces : public ::testing::Test {
  protected:
   void SetUp() override {
-    const char* folder = std::getenv("WEFT_DATA_DIR");
-    root_ = std::string(folder != nullptr ? folder : WEFT_DATA_DIR) + "/traces/";
+    root_ = weft::test::data_dir() + "/traces/";
     if (std::filesystem::is_directory(root_)) return;
-    const char* ci = std::getenv("CI");
-    ASSERT_FALSE(ci != nullptr && std::string(ci) == "true") << root_ << " is absent";
+    ASSERT_FALSE(weft::test::in_ci()) << root_ << " is absent";
     GTEST_SKIP() << root_ << " is absent";
   }
 

@@ -1,29 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// Where the golden data is: WEFT_DATA_DIR of the environment, else the build's. Absent: tests are skipped,
-// except in CI.
+// Where the checkout and the golden data are. Absent data: tests are skipped, except in CI. Only paths.cpp is
+// compiled with these paths, so all other objects are the same in every checkout.
 
-#ifndef WEFT_TESTS_SUPPORT_DATA_DIR_H
-#define WEFT_TESTS_SUPPORT_DATA_DIR_H
+#ifndef WEFT_TESTS_SUPPORT_PATHS_H
+#define WEFT_TESTS_SUPPORT_PATHS_H
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <string>
 
 namespace weft::test {
 
-inline std::string data_dir() {
-  const char* from_environment = std::getenv("WEFT_DATA_DIR");
-  return from_environment != nullptr ? from_environment : WEFT_DATA_DIR;
-}
+/// The top of the checkout.
+std::string source_dir();
 
-inline bool in_ci() {
-  const char* ci = std::getenv("CI");
-  return ci != nullptr && std::string(ci) == "true";
-}
+/// WEFT_DATA_DIR of the environment, else the build's.
+std::string data_dir();
+
+bool in_ci();
 
 }  // namespace weft::test
 
