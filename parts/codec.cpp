@@ -50,6 +50,11 @@ class In {
     v.assign(bytes_, at_, size);
     at_ += size;
   }
+  void text(InternedText& v) {
+    std::string own;
+    text(own);
+    v = own;
+  }
   template <typename T, typename Item>
   void list(std::vector<T>& v, Item&& item) {
     uint64_t size = 0;

@@ -85,8 +85,8 @@ std::string to_json(const std::vector<Measured>& results, bool phases, const Con
     json.key("busbw_GBps").number(m.row.bus_bandwidth() / 1e9);
     json.key("efficiency").number(m.row.efficiency());
     if (by_library(m.row)) {
-      json.key("algo").text(m.row.algorithm);
-      json.key("proto").text(m.row.protocol);
+      json.key("algo").text(m.row.algorithm.str());
+      json.key("proto").text(m.row.protocol.str());
       json.key("channels").number(uint64_t{m.row.channels});
     }
     json.key("messages").number(m.messages);
@@ -97,7 +97,7 @@ std::string to_json(const std::vector<Measured>& results, bool phases, const Con
       json.key("phases").begin_array();
       for (const CollectiveRow::Phase& phase : m.row.phases) {
         json.begin_object();
-        json.key("what").text(phase.what);
+        json.key("what").text(phase.what.str());
         json.key("queue_ns").number(nanoseconds(phase.queue));
         json.key("network_ns").number(nanoseconds(phase.network));
         json.end_object();
@@ -121,7 +121,7 @@ std::string library_table(const std::vector<Measured>& results) {
                fmt::format("{:.3f}", static_cast<double>(m.row.time()) / 1e6),
                fmt::format("{:.3f}", m.row.algorithm_bandwidth() / 1e9),
                fmt::format("{:.3f}", m.row.bus_bandwidth() / 1e9), m.row.algorithm,
-               m.row.channels == 0 ? "-" : m.row.protocol, std::to_string(m.row.channels)});
+               m.row.channels == 0 ? "-" : m.row.protocol.str(), std::to_string(m.row.channels)});
   return table.str();
 }
 

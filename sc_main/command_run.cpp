@@ -254,7 +254,7 @@ ExitCode run(const RunOptions& options) {
     return Work{job->done_count(), job->total_count(), "", -1, trains_share(machine->totals().trains)};
   };
   const bool finished = parts ? parts->simulate(*machine, done, work) : simulate(*machine, done, work);
-  const RunResult result = parts ? parts->result(*job, finished) : job->result();
+  const RunResult result = parts ? parts->result(*job, finished) : job->take_result();
   const std::string stall = finished ? std::string()
                             : parts  ? parts->stall_report(*job)
                                      : job->stall_report();

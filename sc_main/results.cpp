@@ -167,8 +167,8 @@ void write_collectives(const OutputFolder& folder, const std::vector<CollectiveR
       network += phase.network;
       phases.append(fmt::format("{},{},{},{},{},{},P{},{},{},{},{},{},{}\n", row.stream, to_string(row.op),
                                 csv_field(row.group), csv_field(row.name), csv_field(layer.iteration),
-                                csv_field(layer.layer), i, csv_field(phase.what), phase.operation,
-                                phase.dimension, phase.algorithm, nanoseconds(phase.queue),
+                                csv_field(layer.layer), i, csv_field(phase.what), phase.operation.str(),
+                                phase.dimension.str(), phase.algorithm.str(), nanoseconds(phase.queue),
                                 nanoseconds(phase.network)));
     }
     std::string times = ",,";
@@ -190,7 +190,8 @@ void write_collectives(const OutputFolder& folder, const std::vector<CollectiveR
         nanoseconds(row.split.latency), nanoseconds(row.split.endpoint), nanoseconds(row.split.reduce),
         row.fidelity_rule == graph::FidelityRules::kNone ? "" : std::to_string(row.fidelity_rule),
         row.folded_members));
-    file.append(planned ? fmt::format(",{},{},{}\n", row.algorithm, row.protocol, row.channels) : "\n");
+    file.append(planned ? fmt::format(",{},{},{}\n", row.algorithm.str(), row.protocol.str(), row.channels)
+                        : "\n");
   }
   file.close();
   phases.close();
@@ -200,7 +201,7 @@ std::string phase_table(const CollectiveRow& row) {
   Table table({"phase", "queue (us)", "network (us)"});
   for (size_t p = 0; p < row.phases.size(); ++p) {
     const CollectiveRow::Phase& phase = row.phases[p];
-    table.row({fmt::format("P{} {}", p, phase.what),
+    table.row({fmt::format("P{} {}", p, phase.what.str()),
                fmt::format("{:.3f}", static_cast<double>(phase.queue) / 1e6),
                fmt::format("{:.3f}", static_cast<double>(phase.network) / 1e6)});
   }

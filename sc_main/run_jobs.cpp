@@ -236,7 +236,7 @@ class Run {
   void gather() {
     for (SharedJob& own : jobs_) {
       own.finished = own.job->finished();
-      own.result = own.job->own_result();
+      own.result = finished_ ? own.job->take_own_result() : own.job->own_result();
       shared_.time = std::max(shared_.time, own.result.time);
       shared_.nodes += own.result.nodes;
       shared_.messages += own.result.messages;

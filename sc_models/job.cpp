@@ -33,7 +33,14 @@ std::string Job::stall_report() const {
 }
 
 RunResult Job::result() const {
-  RunResult result = own_result();
+  return with_machine(own_result());
+}
+
+RunResult Job::take_result() {
+  return with_machine(take_own_result());
+}
+
+RunResult Job::with_machine(RunResult result) const {
   add_machine_results(result, machine_, folded_ranks());
   append(result.warnings, unmatched_rules());
   append(result.warnings, machine_.fidelity().unmatched());

@@ -49,6 +49,11 @@ class Job {
   virtual RunResult own_result() const = 0;
   /// .. and of the machine, on which no other job is.
   RunResult result() const;
+  /// The same, once and at the end: rows are moved where result() copies them. They are much of the memory of
+  /// a job of many ranks. Nothing is known of its collectives afterwards. A job that has not finished keeps
+  /// them, for the stall report.
+  virtual RunResult take_own_result() { return own_result(); }
+  RunResult take_result();
 
   Machine& machine() { return machine_; }
   const Machine& machine() const { return machine_; }
@@ -85,6 +90,9 @@ class Job {
   void add_findings(RunResult& result) const;
   /// `sends`: point-to-point messages by rule. Last, when the messages are known.
   void add_fidelity_results(RunResult& result, const std::vector<uint64_t>& sends) const;
+
+  /// .. and what is the machine's.
+  RunResult with_machine(RunResult result) const;
 
   Machine& machine_;
   const Config& config_;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -238,6 +239,28 @@ JobPart::Collectives TraceJob::collectives() const {
   return all;
 }
 
+JobPart::Collectives TraceJob::take_collectives() {
+  if (!folding_.classes().empty()) return collectives();
+  std::vector<uint32_t> order(rows_.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [this](uint32_t a, uint32_t b) {
+    return rows_[a].started != rows_[b].started ? rows_[a].started < rows_[b].started
+                                                : rows_[a].stream < rows_[b].stream;
+  });
+  // Cycle by cycle, in place: order[i] is the row that belongs at i.
+  for (uint32_t i = 0; i < order.size(); ++i) {
+    uint32_t at = i;
+    while (order[at] != i) {
+      const uint32_t from = std::exchange(order[at], at);
+      std::swap(rows_[at], rows_[from]);
+      std::swap(named_by_[at], named_by_[from]);
+      at = from;
+    }
+    order[at] = at;
+  }
+  return {std::move(rows_), std::move(named_by_)};
+}
+
 std::optional<CollectiveStart> TraceJob::start_collective(uint32_t rank, const trace::Node& node) {
   CollectiveStart start;
   const collectives::CollectiveRequest wanted = checked_->request(rank, node, &start.priority);
@@ -350,7 +373,7 @@ Picoseconds TraceJob::time() const {
   return finished() ? end : std::max<Picoseconds>(end, sc_core::sc_time_stamp().value() - origin_);
 }
 
-JobPart TraceJob::part(Picoseconds end) const {
+JobPart TraceJob::part_without_collectives(Picoseconds end) const {
   JobPart part;
   std::vector<std::pair<const graph::RankEngine*, uint32_t>> engines;
   for (uint32_t r = 0; r < ranks_.ranks(); ++r) {
@@ -367,7 +390,6 @@ JobPart TraceJob::part(Picoseconds end) const {
   part.messages = counts.messages + (mirrored_ ? mirrored_->messages() : 0);
   part.out_of_order_starts = counts.out_of_order_starts;
   part.memory_bytes = counts.memory_bytes;
-  part.collectives = collectives();
   part.layers = layer_rows(layers_, engines, end);
   part.iterations = iteration_rows(layers_, engines, end);
   part.footprint = footprint_rows(end);
@@ -375,9 +397,23 @@ JobPart TraceJob::part(Picoseconds end) const {
   return part;
 }
 
+JobPart TraceJob::part(Picoseconds end) const {
+  JobPart part = part_without_collectives(end);
+  part.collectives = collectives();
+  return part;
+}
+
 RunResult TraceJob::own_result() const {
   const Picoseconds end = time();
   return own_result_of(part(end), end, finished());
+}
+
+RunResult TraceJob::take_own_result() {
+  if (!finished()) return own_result();
+  const Picoseconds end = time();
+  JobPart part = part_without_collectives(end);
+  part.collectives = take_collectives();
+  return own_result_of(std::move(part), end, true);
 }
 
 RunResult TraceJob::own_result_of(JobPart&& parts, Picoseconds end, bool finished) const {

@@ -60,6 +60,7 @@ class TraceJob : public Job, private JobHost {
   bool finished() const override;
   std::string stalled_ranks() const override;
   RunResult own_result() const override;
+  RunResult take_own_result() override;
   uint64_t done_count() const override;
   uint64_t total_count() const override;
 
@@ -96,8 +97,11 @@ class TraceJob : public Job, private JobHost {
   CollectiveRow& row(uint32_t number) { return rows_[row_of_[number - 1] - 1]; }
   /// In an order that does not depend on who started first: by time, then by number.
   JobPart::Collectives collectives() const;
+  /// The same of a job that is over; its rows are moved where they can be.
+  JobPart::Collectives take_collectives();
   /// Rank -> ranks that it waits for.
   using Waits = std::map<uint32_t, std::vector<uint32_t>>;
+  JobPart part_without_collectives(Picoseconds end) const;
   std::string stalled_nodes(Waits& waits, uint32_t& stalled) const;
   std::string stalled_collectives(Waits& waits) const;
   void add_bounds(RunResult& result, bool finished) const;

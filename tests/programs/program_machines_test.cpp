@@ -71,7 +71,7 @@ std::string compare(const Config& config, const std::vector<Call>& calls, double
     const double time = static_cast<double>(row.finished - row.started) * 1e-6;
     if (std::abs(time / closed - 1) > limit)
       lines += fmt::format("{} of {} B by {} {}: {:.3f} us, closed form {:.3f} us\n", to_string(call.op),
-                           call.bytes, row.algorithm, row.protocol, time, closed);
+                           call.bytes, row.algorithm.str(), row.protocol.str(), time, closed);
     if (row.messages == 0) lines += "no messages were sent\n";
   }
   for (const std::string& line : job.wrong_data()) lines += line + "\n";

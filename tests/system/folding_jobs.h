@@ -97,7 +97,7 @@ inline std::string told(const RunResult& r) {
                     row.finished, row.lower_bound, row.messages, row.message_bytes, row.split.queue,
                     row.split.serialise, row.split.latency, row.split.endpoint, row.split.reduce);
     for (const auto& phase : row.phases)
-      line += fmt::format(", {} {} {}", phase.what, phase.queue, phase.network);
+      line += fmt::format(", {} {} {}", phase.what.str(), phase.queue, phase.network);
     lines.push_back(line + "\n");
   }
   std::sort(lines.begin(), lines.end());
@@ -127,6 +127,13 @@ inline Outcome run(const Config& config, const JobFiles& files, bool fold) {
     std::string folding = fmt::format("{} simulated, {} of {} folded{}", r.simulated_ranks,
                                       r.folded_collectives, r.collectives.size(), r.folded ? ", all" : "");
     for (const auto& [reason, ranks] : r.unfolded) folding += fmt::format("; {}: {}", ranks, reason);
+    // Moved out of the job, the rows are the same and in the same order.
+    const RunResult taken = job.take_result();
+    const bool same = std::equal(r.collectives.begin(), r.collectives.end(), taken.collectives.begin(),
+                                 taken.collectives.end(), [](const CollectiveRow& a, const CollectiveRow& b) {
+                                   return a.stream == b.stream && a.started == b.started;
+                                 });
+    if (!same || told(taken) != told(r)) return fmt::format("with fold {} take_result() differs", fold);
     return folding + "\n" + told(r);
   });
   if (result.status != 0) return {"failed: " + result.text, ""};

@@ -41,7 +41,7 @@ CollectiveRow::Phase describe_phase(const collectives::CollectivePlan& plan, siz
   for (std::string& d : dimensions) {
     if (d != "group") d.insert(0, "d");
   }
-  row.what = fmt::format("{} {} {}", row.operation, fmt::join(dimensions, "|"), row.algorithm);
+  row.what = fmt::format("{} {} {}", row.operation.str(), fmt::join(dimensions, "|"), row.algorithm.str());
   return row;
 }
 

@@ -13,6 +13,7 @@
 #include "configs/config.h"
 #include "workload/graph/fidelity_rules.h"
 #include "workload/graph/rank_engine.h"
+#include "workload/job/interned_text.h"
 #include "workload/seam.h"
 
 namespace weft {
@@ -33,10 +34,10 @@ struct CollectiveRow {
   Wide message_bytes = 0;
   TimeSums split;  ///< summed over the messages
   struct Phase {
-    std::string what;  ///< "reduce_scatter d0 ring"; chunks in different orders: "reduce_scatter d0|d1 ring"
-    std::string operation;  ///< "reduce_scatter"
-    std::string dimension;  ///< "0", "0|1", "group": a flat line of members
-    std::string algorithm;
+    InternedText what;  ///< "reduce_scatter d0 ring"; chunks in different orders: "reduce_scatter d0|d1 ring"
+    InternedText operation;  ///< "reduce_scatter"
+    InternedText dimension;  ///< "0", "0|1", "group": a flat line of members
+    InternedText algorithm;
     Wide queue = 0;  ///< mean over ranks of the sum over chunks
     Wide network = 0;
   };
@@ -44,8 +45,8 @@ struct CollectiveRow {
   uint32_t members_done = 0;
   uint32_t fidelity_rule = graph::FidelityRules::kNone;  ///< that was for it
   // Of a communication library's plan (`collectives.library`); else empty.
-  std::string algorithm;  ///< "ring"
-  std::string protocol;   ///< "LL128"
+  InternedText algorithm;  ///< "ring"
+  InternedText protocol;   ///< "LL128"
   uint32_t channels = 0;
   uint32_t folded_members = 0;  ///< of them, those whose part was told from another rank's
 
