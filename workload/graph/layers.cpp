@@ -120,21 +120,37 @@ uint32_t LayerTable::iteration(uint64_t number) {
 LayerClock::Ticket LayerClock::started(const trace::Node& node, RankState state, Picoseconds now) {
   const Ticket ticket{orders_++, table_.ids(node)};
   const LayerTable::Ids ids = ticket.ids;
-  if (times_.size() <= ids.layer) times_.resize(ids.layer + size_t{1});
-  ++times_[ids.layer].nodes;
+  if (place_of_.size() <= ids.layer) place_of_.resize(ids.layer + size_t{1});
+  if (place_of_[ids.layer] == 0) {
+    times_.emplace_back();
+    place_of_[ids.layer] = static_cast<uint32_t>(times_.size());
+  }
+  ++of_layer(ids.layer).nodes;
   if (ids.iteration != LayerTable::kNoIteration) {
     if (iterations_.size() <= ids.iteration) iterations_.resize(ids.iteration + size_t{1});
     IterationTime& iteration = iterations_[ids.iteration];
     ++iteration.nodes;
     iteration.first = std::min(iteration.first, now);
   }
-  outstanding_[static_cast<size_t>(state)].insert(ticket);
+  outstanding_[static_cast<size_t>(state)].add(ticket);
   advance(now);
   return ticket;
 }
 
+void LayerClock::Outstanding::end(uint64_t order) {
+  const auto begin = tickets_.begin() + static_cast<ptrdiff_t>(oldest_);
+  const auto at = std::lower_bound(begin, tickets_.end(), order,
+                                   [](const Entry& entry, uint64_t n) { return entry.ticket.order < n; });
+  at->ended = true;
+  while (!empty() && tickets_[oldest_].ended) ++oldest_;
+  // No more are moved than have ended since they were moved last.
+  if (2 * oldest_ < tickets_.size()) return;
+  tickets_.erase(tickets_.begin(), tickets_.begin() + static_cast<ptrdiff_t>(oldest_));
+  oldest_ = 0;
+}
+
 void LayerClock::ended(const Ticket& ticket, RankState state, Picoseconds now) {
-  outstanding_[static_cast<size_t>(state)].erase(ticket);
+  outstanding_[static_cast<size_t>(state)].end(ticket.order);
   if (ticket.ids.iteration != LayerTable::kNoIteration) iterations_[ticket.ids.iteration].last = now;
   advance(now);
 }
@@ -142,11 +158,11 @@ void LayerClock::ended(const Ticket& ticket, RankState state, Picoseconds now) {
 void LayerClock::advance(Picoseconds now) {
   auto top = static_cast<size_t>(kRankStates - 1);
   while (top > 0 && outstanding_[top].empty()) --top;
-  const LayerTable::Ids ids = top == 0 ? LayerTable::Ids{} : outstanding_[top].begin()->ids;
+  const LayerTable::Ids ids = top == 0 ? LayerTable::Ids{} : outstanding_[top].oldest().ids;
   const auto state = static_cast<RankState>(top);
   if (state == state_ && ids.layer == ids_.layer && ids.iteration == ids_.iteration) return;
   if (state_ != RankState::idle) {
-    times_[ids_.layer].spent[static_cast<size_t>(state_)] += now - since_;
+    of_layer(ids_.layer).spent[static_cast<size_t>(state_)] += now - since_;
     if (ids_.iteration != LayerTable::kNoIteration)
       iterations_[ids_.iteration].spent[static_cast<size_t>(state_)] += now - since_;
   }
@@ -156,7 +172,9 @@ void LayerClock::advance(Picoseconds now) {
 }
 
 std::vector<LayerTime> LayerClock::times(Picoseconds end) const {
-  std::vector<LayerTime> out = times_;
+  std::vector<LayerTime> out(place_of_.size());
+  for (size_t layer = 0; layer < out.size(); ++layer)
+    if (place_of_[layer] != 0) out[layer] = times_[place_of_[layer] - 1];
   if (state_ != RankState::idle) out[ids_.layer].spent[static_cast<size_t>(state_)] += end - since_;
   return out;
 }
@@ -166,9 +184,10 @@ std::vector<IterationTime> LayerClock::iterations(Picoseconds end) const {
   if (state_ != RankState::idle && ids_.iteration != LayerTable::kNoIteration)
     out[ids_.iteration].spent[static_cast<size_t>(state_)] += end - since_;
   // What is outstanding has not ended yet.
-  for (const auto& tickets : outstanding_)
-    for (const Ticket& ticket : tickets)
+  for (const Outstanding& outstanding : outstanding_)
+    outstanding.for_each([&](const Ticket& ticket) {
       if (ticket.ids.iteration != LayerTable::kNoIteration) out[ticket.ids.iteration].last = end;
+    });
   return out;
 }
 

@@ -10,7 +10,6 @@
 #include <array>
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -88,7 +87,6 @@ class LayerClock {
   struct Ticket {
     uint64_t order = 0;
     LayerTable::Ids ids;
-    bool operator<(const Ticket& o) const { return order < o.order; }
   };
   Ticket started(const trace::Node& node, RankState state, Picoseconds now);
   void ended(const Ticket& ticket, RankState state, Picoseconds now);
@@ -99,10 +97,35 @@ class LayerClock {
   std::vector<IterationTime> iterations(Picoseconds end) const;
 
  private:
+  /// The tickets of one state, oldest first. One that ends in the middle stays, marked, until it is the
+  /// oldest.
+  class Outstanding {
+   public:
+    void add(const Ticket& ticket) { tickets_.push_back({ticket, false}); }
+    void end(uint64_t order);
+    bool empty() const { return oldest_ == tickets_.size(); }
+    const Ticket& oldest() const { return tickets_[oldest_].ticket; }
+    template <typename F>
+    void for_each(F&& f) const {
+      for (size_t i = oldest_; i < tickets_.size(); ++i)
+        if (!tickets_[i].ended) f(tickets_[i].ticket);
+    }
+
+   private:
+    struct Entry {
+      Ticket ticket;
+      bool ended;
+    };
+    std::vector<Entry> tickets_;  ///< those before oldest_ have ended
+    size_t oldest_ = 0;
+  };
+
   void advance(Picoseconds now);
+  LayerTime& of_layer(uint32_t layer) { return times_[place_of_[layer] - 1]; }
 
   LayerTable& table_;
-  std::array<std::set<Ticket>, kRankStates> outstanding_;
+  std::array<Outstanding, kRankStates> outstanding_;
+  std::vector<uint32_t> place_of_;  ///< by layer: its place in times_ + 1; 0: no node of it has started here
   std::vector<LayerTime> times_;
   std::vector<IterationTime> iterations_;
   uint64_t orders_ = 0;
