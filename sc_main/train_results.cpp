@@ -42,6 +42,8 @@ constexpr std::array<Why, 7> kWhys = {{
      [](const TrainCounts& c) { return c.of(TrainReason::replayed); }},
 }};
 
+constexpr uint64_t kWorthALine = 100000;  ///< packets
+
 double percent(uint64_t part, uint64_t all) {
   return 100 * static_cast<double>(part) / static_cast<double>(all);
 }
@@ -63,7 +65,7 @@ void add_trains(JsonText& json, const TrainCounts& trains) {
 
 std::string trains_text(const TrainCounts& trains) {
   const uint64_t all = trains.all();
-  if (all == 0) return "";
+  if (all < kWorthALine) return "";
   std::string text =
       fmt::format("{:.1f} % of {} packets went by train ({} trains, {} ended early)",
                   percent(trains.packets, all), grouped(all), grouped(trains.trains), grouped(trains.splits));

@@ -18,7 +18,7 @@ namespace weft::cli {
 /// The key `trains` of an object; nothing where no network has trains.
 void add_trains(JsonText& json, const packet::TrainCounts& trains);
 
-/// In one line; "" where no network has trains.
+/// In one line; "" for fewer packets than anybody waits for.
 std::string trains_text(const packet::TrainCounts& trains);
 
 /// "48 % of packets by train"; "" where no network has trains.

@@ -23,6 +23,7 @@
 #include "sc_main/simulation.h"
 #include "sc_main/size_list.h"
 #include "sc_main/table.h"
+#include "sc_main/train_results.h"
 #include "tests/support/isolated.h"
 #include "tlm_interconnect/packet/traffic.h"
 #include "vcd/value.h"
@@ -214,6 +215,33 @@ TEST(ProgressTest, TheTimeToGoIsThatOfAllTheWork) {
   EXPECT_EQ(text,
             "simulated 1 ns, 50 of 200 messages of size 2 of 5 (40 %), 7 % of packets by train, 10 s so far, "
             "ETA 15 s\n");
+}
+
+TEST(TrainResults, TheMostFrequentReasonsInOneLine) {
+  packet::TrainCounts trains;
+  trains.packets = 600000;
+  trains.trains = 1200;
+  trains.splits = 30;
+  const auto add = [&trains](packet::TrainReason why, uint64_t packets) {
+    trains.ordinary[static_cast<size_t>(why)] += packets;
+  };
+  add(packet::TrainReason::filling, 100000);
+  add(packet::TrainReason::compared, 120000);
+  add(packet::TrainReason::stepping, 60000);
+  add(packet::TrainReason::unsettled, 20000);
+  add(packet::TrainReason::company, 50000);
+  add(packet::TrainReason::last, 45000);
+  add(packet::TrainReason::never, 5000);
+  EXPECT_EQ(
+      trains_text(trains),
+      "60.0 % of 1,000,000 packets went by train (1,200 trains, 30 ended early); one by one 20.0 %: their "
+      "stream had not recurred, 10.0 %: their path was not full yet, 5.0 %: others used their path");
+  EXPECT_EQ(trains_share(trains), "60 % of packets by train");
+  EXPECT_EQ(trains_text({}), "");
+  EXPECT_EQ(trains_share({}), "");
+  packet::TrainCounts few;
+  few.packets = 99999;
+  EXPECT_EQ(trains_text(few), "");
 }
 
 TEST(NearSignals, PartsFirstThenSlips) {
