@@ -6,7 +6,9 @@
 
 namespace weft::test {
 
-std::string source_dir() { return WEFT_SOURCE_DIR; }
+std::string source_dir() {
+  return WEFT_SOURCE_DIR;
+}
 
 std::string data_dir() {
   const char* from_environment = std::getenv("WEFT_DATA_DIR");
