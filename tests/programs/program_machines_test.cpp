@@ -180,7 +180,7 @@ TEST(ProgramMachines, SwitchesOfTheNetworkGatherAndScatter) {
         test::SoloCollectiveJob job("first", config);
         job.start(op, kMiB);
         if (!test::run_to_the_end(job)) return job.stalled_ranks();
-        return std::string(job.last().algorithm == "nvls" ? "" : "it runs another algorithm");
+        return std::string(job.last().algorithm.str() == "nvls" ? "" : "it runs another algorithm");
       }));
       EXPECT_SILENT(isolated([&] { return compare(machine(name, "message", nvls), calls, 0.02); }));
     }
