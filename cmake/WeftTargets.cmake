@@ -13,11 +13,11 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 
 find_program(WEFT_CCACHE ccache)
+# Without the first of these ccache does not keep what is compiled with a precompiled header; with the other two it finds
+# what another checkout compiled.
+set(WEFT_CCACHE_ENVIRONMENT CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1)
 if(WEFT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Without the first of these ccache does not keep what is compiled with a precompiled header; with the other two it finds
-  # what another checkout compiled.
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros
-      CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${WEFT_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env ${WEFT_CCACHE_ENVIRONMENT} ${WEFT_CCACHE})
 endif()
 # Reports and assertions name files from the top of the checkout, so that an object does not depend on where that is.
 add_compile_options(-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
