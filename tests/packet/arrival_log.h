@@ -24,7 +24,10 @@ class ArrivalLog final : public packet::PacketSink {
   void flits_arrive(uint32_t count, Ticks first, Ticks flit_time) override {
     for (uint32_t k = 0; k < count; ++k) flits += hash64(first + k * flit_time);
   }
-  void message_sent(const packet::Message& message, Picoseconds at) override { sent[message.id_low] = at; }
+  void message_sent(const packet::Message& message, Picoseconds at) override {
+    late = late || at < sc_core::sc_time_stamp().value();
+    sent[message.id_low] = at;
+  }
   void message_arrives(const packet::Message& message, Picoseconds at) override {
     late = late || at < sc_core::sc_time_stamp().value();
     arrived[message.id_low] = at;

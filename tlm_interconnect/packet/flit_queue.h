@@ -15,6 +15,7 @@
 #include "configs/ticks.h"
 #include "configs/types.h"
 #include "tlm_interconnect/packet/state_record.h"
+#include "tlm_interconnect/packet/state_tape.h"
 #include "tlm_interconnect/protocol/packet_pool.h"
 
 namespace weft::packet {
@@ -220,6 +221,21 @@ class CreditAccount {
         trains_.push_back(train);
       }
     }
+  }
+
+  /// All of it, for another account of the same depth, which has nothing on its way that is not written.
+  void move(StateTape& tape) {
+    uint32_t trains = trains_.size();
+    tape.number(trains);
+    if (tape.reads()) trains_.clear();
+    for (uint32_t k = 0; k < trains; ++k) {
+      if (tape.reads()) trains_.push_back(CreditTrain{});
+      tape.time(trains_[k].first);
+      tape.number(trains_[k].count);
+      tape.number(trains_[k].stride);
+    }
+    tape.number(now_);
+    tape.number(coming_);
   }
 
   /// Credits here (may be below zero inside a burst that counts on coming ones) plus those on their way.

@@ -491,20 +491,26 @@ void NetworkInterface::take_spec(const PacketSource::Spec& spec) {
   last_message_ = 0;
 }
 
-void NetworkInterface::take_message(Ticks t, uint32_t virtual_network, uint32_t place) {
-  std::deque<Queued>& queue = queues_[virtual_network];
-  Queued& next = queue[place];
+// The next packet is one of this message. If it is the first one, or the latest one was another's, the
+// message has waited.
+void NetworkInterface::begin_turn(Ticks t, const Queued& next) {
   Message& m = messages_[next.message].message;
   if (next.cut == 0) {
     m.injected = picoseconds(t);
     if (probes_) probes_->wait(t, -1);
   }
-  if (next.message != last_message_) {
-    const Ticks start = std::max(t, busy_);
-    const Ticks from = next.cut == 0 ? on_cycle(ticks(m.submitted)) : messages_[next.message].gone;
-    if (start > from) queued_ += start - from;
-    last_message_ = next.message;
-  }
+  if (next.message == last_message_) return;
+  const Ticks start = std::max(t, busy_);
+  const Ticks from = next.cut == 0 ? on_cycle(ticks(m.submitted)) : messages_[next.message].gone;
+  if (start > from) queued_ += start - from;
+  last_message_ = next.message;
+}
+
+void NetworkInterface::take_message(Ticks t, uint32_t virtual_network, uint32_t place) {
+  std::deque<Queued>& queue = queues_[virtual_network];
+  Queued& next = queue[place];
+  begin_turn(t, next);
+  const Message& m = messages_[next.message].message;
   fabric::Packet& packet = new_packet();
   packet.bytes = next_payload(next);
   packet.id_low = m.id_low;
@@ -555,7 +561,8 @@ void NetworkInterface::send(Ticks t) {
           burst_of(start, n, flit_time_,
                    {segmentation_.flit_bytes, pool_[packet_].id_low, sent_ == n, sent_ == packet_flits_}));
   }
-  if (sent_ == packet_flits_ && last_of_ != 0) {
+  const bool last = sent_ == packet_flits_ && last_of_ != 0;
+  if (last) {
     ++messages_sent_;
     last_message_ = 0;  // its handle may be another's next
     if (sink_ != nullptr) sink_->message_sent(messages_[last_of_].message, picoseconds(on_cycle(busy_)));
@@ -579,6 +586,7 @@ void NetworkInterface::send(Ticks t) {
     wake(free_from());
   }
   link_.send(transfer);
+  if (last && trains_ != nullptr) trains_->last_sent(number_);
 }
 
 void NetworkInterface::receive(const fabric::Transfer& transfer) {
@@ -647,6 +655,7 @@ void NetworkInterface::arrived(fabric::PacketRef ref, uint32_t flits, Ticks at) 
   if (--open.left > 0) return;
   const Message message = open.message;
   const Ticks done = open.last;
+  if (trains_ != nullptr) trains_->arrived(handle);
   messages_.release(handle);
   if (sink_ != nullptr) sink_->message_arrives(message, picoseconds(done));
 }

@@ -32,8 +32,10 @@
 #include "tlm_interconnect/packet/random.h"
 #include "tlm_interconnect/packet/reaction_point.h"
 #include "tlm_interconnect/packet/router.h"
+#include "tlm_interconnect/packet/state_tape.h"
 #include "tlm_interconnect/packet/ticks.h"
 #include "tlm_interconnect/packet/topology.h"
+#include "tlm_interconnect/packet/vc_names.h"
 
 namespace weft::packet {
 
@@ -274,7 +276,11 @@ class NetworkInterface final : public sc_core::sc_module, public WheelModule {
   Progress progress(uint32_t virtual_network) const;
   bool begins_with_all_credits() const { return config_.strict_cut_through; }
   bool waits_for_all_credits() const { return config_.release_on_credit; }
+  /// .. in other virtual networks.
   bool sends_nothing_else(uint32_t virtual_network) const;
+  bool sends_nothing() const {
+    return source_ == nullptr && !have_spec_ && packet_ == fabric::kNoPacket && messages_open() == 0;
+  }
   Ticks cycle_time() const { return cycle_; }
   uint32_t packet_bytes_of_trains() const { return segmentation_.packet_bytes; }
   uint32_t packet_flits_of_trains() const { return segmentation_.flits(segmentation_.packet_bytes); }
@@ -285,10 +291,27 @@ class NetworkInterface final : public sc_core::sc_module, public WheelModule {
   }
   /// So far what it sends has been decided.
   Ticks busy_until() const { return busy_; }
-  void write_sender(StateRecord& state);
+  /// The VCs of its link. `turn`: the one that it has just chosen comes first; else they have their own
+  /// names.
+  VcNames names(uint32_t virtual_network, bool turn) const;
+  void write_sender(StateRecord& state, const VcNames& names);
   /// The same, when it is not about to begin a packet, and nothing may drift.
   void write_at_any_time(StateRecord& state);
-  void write_receiver(StateRecord& state) const;
+  void write_receiver(StateRecord& state, const VcNames& names) const;
+  /// No packet is on its way through the interface or waits for one, but for those of the message at the
+  /// front.
+  bool receives_nothing(uint32_t virtual_network) const;
+  /// Writes the state, at the beginning of a packet, or brings it back. Before that: begun_by_train().
+  void move_sender(const VcNames& names, StateTape& tape);
+  void move_receiver(const VcNames& names, StateTape& tape);
+  /// What packets of a message that it sends are like, and how the last one is known.
+  StateTape::Models models(uint32_t message) const;
+  static uint64_t last_of(uint32_t message) { return message | kLastPacket; }
+  /// The message at the front has begun at `t`, and so many of its full packets have been sent. Before
+  /// move_sender().
+  void begun_by_train(Ticks t, uint32_t virtual_network, uint64_t packets);
+  /// .. after it: the next packet of the message is about to begin, and the VC for it is chosen again.
+  void goes_on(uint32_t virtual_network, const VcNames& names);
   /// Notes what arrives from now on; null: no longer.
   void record_arrivals(std::vector<TrainArrivals::Burst>* bursts) { arrivals_ = bursts; }
   /// Whether it begins no packet ahead of time, so that its state holds nothing of the future.
@@ -360,6 +383,7 @@ class NetworkInterface final : public sc_core::sc_module, public WheelModule {
   void receive_pause(const fabric::Transfer& transfer);
   void take_next(Ticks t, uint32_t virtual_network);
   void take_message(Ticks t, uint32_t virtual_network, uint32_t place);
+  void begin_turn(Ticks t, const Queued& next);
   /// Payload of the message's next packet.
   uint64_t next_payload(const Queued& queued);
   /// Begins the packet that is to be sent.
@@ -367,7 +391,6 @@ class NetworkInterface final : public sc_core::sc_module, public WheelModule {
   void take_spec(const PacketSource::Spec& spec);
   void send(Ticks t);
   void tell_cycle(Ticks t);
-  void write_choices(StateRecord& state) const;
   void add_sent(uint32_t virtual_network, uint64_t packets, Ticks by);
   fabric::Stall why_held(uint32_t network, Ticks t);
   void receive(const fabric::Transfer& transfer);

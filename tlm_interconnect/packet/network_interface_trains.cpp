@@ -33,17 +33,9 @@ bool NetworkInterface::sends_nothing_else(uint32_t virtual_network) const {
   return true;
 }
 
-void NetworkInterface::write_choices(StateRecord& state) const {
-  state.deadline(busy_);
-  // One word, where the mask has no more than 32 bits.
-  if (vcs_ <= 32) {
-    state.number(draining_ << 32 | vc_);
-  } else {
-    state.number(draining_);
-    state.number(vc_);
-  }
-  state.number(last_network_);
-  for (const uint32_t v : last_vc_) state.number(v);
+VcNames NetworkInterface::names(uint32_t virtual_network, bool turn) const {
+  const uint32_t base = virtual_network * config_.vcs;
+  return {base, config_.vcs, turn ? vc_ - base : 0};
 }
 
 void NetworkInterface::write_at_any_time(StateRecord& state) {
@@ -55,22 +47,29 @@ void NetworkInterface::write_at_any_time(StateRecord& state) {
   state.number(next_ == kNever ? 1 : 0);
   if (next_ != kNever) state.deadline(next_);
   state.number(watched_);
-  write_choices(state);
+  state.deadline(busy_);
+  state.number(draining_);
+  state.number(uint64_t{vc_} << 32 | last_network_);
+  for (const uint32_t v : last_vc_) state.number(v);
   for (CreditAccount& account : out_) account.write_all(state);
   if (paused_by_ != 0) state.number((overruns_ << 32) | overrun_);
   for (PauseAccount& account : pausing_) account.write(state);
 }
 
-void NetworkInterface::write_sender(StateRecord& state) {
+void NetworkInterface::write_sender(StateRecord& state, const VcNames& names) {
   state.time(state.now());
-  write_choices(state);
-  for (CreditAccount& account : out_) account.write(state);
+  state.deadline(busy_);
+  state.number(names.places(draining_));
+  state.number(names.word(vc_) << 32 | last_network_);
+  for (const uint32_t v : last_vc_) state.number(names.has(v) ? names.place(v) : v);
+  for (uint32_t place = 0; place < vcs_; ++place) out_[names.vc(place)].write(state);
   if (paused_by_ != 0) state.number(overruns_);
   for (PauseAccount& account : pausing_) account.write(state);
 }
 
-void NetworkInterface::write_receiver(StateRecord& state) const {
-  for (const InputVc& in : in_) {
+void NetworkInterface::write_receiver(StateRecord& state, const VcNames& names) const {
+  for (uint32_t place = 0; place < vcs_; ++place) {
+    const InputVc& in = in_[names.vc(place)];
     state.number(in.next);
     if (in.next != 0) state.packet(in.packet);
   }
@@ -110,6 +109,68 @@ void NetworkInterface::shift_sender(Ticks period, uint64_t periods, uint32_t vir
   const Ticks by = periods * period;
   for (CreditAccount& account : out_) account.shift(*drift++, period, periods);
   add_sent(virtual_network, packets, by);
+}
+
+bool NetworkInterface::receives_nothing(uint32_t virtual_network) const {
+  for (uint32_t v = virtual_network * config_.vcs; v < (virtual_network + 1) * config_.vcs; ++v) {
+    if (in_[v].next != 0) return false;
+  }
+  return true;
+}
+
+void NetworkInterface::move_sender(const VcNames& names, StateTape& tape) {
+  tape.time(busy_);
+  for (VcMask* mask : {&draining_, &watched_}) {
+    VcMask places = names.places(*mask & names.all());
+    tape.number(places);
+    *mask = (*mask & ~names.all()) | names.vcs(places);
+  }
+  for (uint32_t place = 0; place < vcs_; ++place) {
+    if (names.has(place)) out_[names.vc(place)].move(tape);
+  }
+  const uint32_t virtual_network = names.first_vc() / config_.vcs;
+  uint32_t place = names.place(last_vc_[virtual_network]);
+  tape.number(place);
+  last_vc_[virtual_network] = names.vc(place);
+}
+
+void NetworkInterface::goes_on(uint32_t virtual_network, const VcNames& names) {
+  messages_[queues_[virtual_network].front().message].gone = busy_;
+  last_vc_[virtual_network] = names.before(last_vc_[virtual_network]);
+}
+
+void NetworkInterface::move_receiver(const VcNames& names, StateTape& tape) {
+  for (uint32_t place = 0; place < vcs_; ++place) {
+    if (!names.has(place)) continue;
+    InputVc& in = in_[names.vc(place)];
+    tape.number(in.next);
+    if (in.next != 0) tape.packet(in.packet);
+  }
+}
+
+StateTape::Models NetworkInterface::models(uint32_t handle) const {
+  const Message& message = messages_[handle].message;
+  fabric::Packet packet;
+  packet.bytes = segmentation_.packet_bytes;
+  packet.id_low = message.id_low;
+  packet.id_high = handle;
+  packet.submitted = ticks(message.submitted);
+  packet.interface = number_;
+  packet.source = rank_;
+  packet.destination = message.destination;
+  packet.data = message.data;
+  packet.flags = message.flags;
+  packet.virtual_network = message.virtual_network;
+  StateTape::Models models{packet, packet};
+  models.last.bytes = message.bytes == 0 ? 0 : (message.bytes - 1) % segmentation_.packet_bytes + 1;
+  models.last.id_high = last_of(handle);
+  return models;
+}
+
+void NetworkInterface::begun_by_train(Ticks t, uint32_t virtual_network, uint64_t packets) {
+  begin_turn(t, queues_[virtual_network].front());
+  last_network_ = virtual_network;
+  add_sent(virtual_network, packets, 0);
 }
 
 void NetworkInterface::arrived_by_train(const Message& message, uint32_t packet_flits,
@@ -154,6 +215,9 @@ void NetworkInterface::replay_cycle() {
 
 void NetworkInterface::end_replay() {
   notified_ = notified_before_;
+  // While its message waits for credits another one, of another virtual network, need not.
+  if (interrupted_) wake(on_cycle(kernel_time()));
+  interrupted_ = false;
   if (next_ != kNever) wake_and_notify(next_);
 }
 

@@ -6,6 +6,7 @@ set(WEFT_PACKET_SOURCES
   packet/dcqcn_rate.cpp
   packet/dependency_check.cpp
   packet/ecn_marker.cpp
+  packet/idle_starts.cpp
   packet/joint_trains.cpp
   packet/link_port.cpp
   packet/network_check.cpp
@@ -21,6 +22,7 @@ set(WEFT_PACKET_SOURCES
   packet/router_pauses.cpp
   packet/router_probes.cpp
   packet/router_signals.cpp
+  packet/router_states.cpp
   packet/router_trains.cpp
   packet/topology.cpp
   packet/traffic.cpp

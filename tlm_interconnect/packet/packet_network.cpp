@@ -137,7 +137,7 @@ void PacketNetwork::end_of_elaboration() {
   for (uint32_t n = 0; n < nis_.size(); ++n) nis_[n]->set_notification_carrier(this, n);
   if (!config_.trains || config_.interleave_messages || recorded_ || routing_->adaptive()) return;
   if (config_.ecn.enabled) return;  // marks are drawn packet by packet
-  trains_ = std::make_unique<PacketTrains>(topology_, routers_, nis_, messages_, config_.cycle);
+  trains_ = std::make_unique<PacketTrains>(topology_, routers_, nis_, messages_, pool_, config_.cycle);
   for (auto& r : routers_) r->set_trains(trains_.get());
   for (auto& ni : nis_) ni->set_trains(trains_.get());
 }

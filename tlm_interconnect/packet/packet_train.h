@@ -8,8 +8,10 @@
 #define WEFT_TLM_INTERCONNECT_PACKET_PACKET_TRAIN_H
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "tlm_interconnect/packet/known_start.h"
 #include "tlm_interconnect/packet/network_interface.h"
 #include "tlm_interconnect/packet/router.h"
 #include "tlm_interconnect/packet/state_record.h"
@@ -26,11 +28,13 @@ struct TrainHop {
   uint32_t input;
   uint32_t output;
   Ticks undecided;  ///< at set-aside: from here on its cycles have not been run
+  bool bubble;      ///< its packets go on only where there is room for another one (RouteCandidate)
 };
 /// What is known of the messages of one interface, for packet trains.
 struct PacketTrain {
-  /// joined: it belongs to a group, which is observed or carried.
-  enum class Phase : uint8_t { idle, observed, carried, joined, resuming };
+  /// learns, ends, empties: as idle_starts.h tells. joined: it belongs to a group, which is observed or
+  /// carried.
+  enum class Phase : uint8_t { idle, observed, learns, ends, empties, carried, joined, resuming };
   Phase phase = Phase::idle;
   uint32_t message = 0;
   uint8_t virtual_network = 0;
@@ -40,16 +44,18 @@ struct PacketTrain {
   uint8_t path_network = 0;
   std::vector<TrainHop> path;  ///< empty: not found yet
   bool possible = true;        ///< there may be trains on it
-  uint64_t first_full = 0;     ///< packets that have begun, at least, when the path is filled with them
-  Ticks loop = 0;              ///< until credits are back, on the longest link
-  Ticks settles = 0;           ///< for so long nothing is recorded
-  uint64_t words = 0;          ///< of a record, about
-  uint64_t begun = 0;          ///< packets of the message that began ordinarily
-  uint64_t settled = 0;        ///< packets, about, after which messages from here recur
-  uint64_t ahead = 0;          ///< packets within the routers' lookahead
-  bool fresh = true;           ///< no part of this message has gone by train
-  uint64_t record_at = 0;      ///< packet of this message from which on records are made
-  uint64_t next_try = 0;       ///< in packets begun
+  bool any_vc = false;        ///< .. and its packets may take every VC of their virtual network on every link
+  uint64_t first_full = 0;    ///< packets that have begun, at least, when the path is filled with them
+  std::vector<Ticks> timing;  ///< of its links
+  Ticks loop = 0;             ///< until credits are back, on the longest link
+  Ticks settles = 0;          ///< for so long nothing is recorded
+  uint64_t words = 0;         ///< of a record, about
+  uint64_t begun = 0;         ///< packets of the message that began ordinarily
+  uint64_t settled = 0;       ///< packets, about, after which messages from here recur
+  uint64_t ahead = 0;         ///< packets within the routers' lookahead
+  bool fresh = true;          ///< no part of this message has gone by train
+  uint64_t record_at = 0;     ///< packet of this message from which on records are made
+  uint64_t next_try = 0;      ///< in packets begun
   TrainReason waits_for = TrainReason::filling;  ///< until next_try
   uint64_t retry = 0;                            ///< packets to wait after a disturbance
   uint64_t window = 0;                           ///< how many packets to compare with one record
@@ -65,15 +71,23 @@ struct PacketTrain {
   uint64_t packet_of_record = 0;
   Ticks time_of_record = 0;
   std::vector<uint64_t> record;
+  std::vector<VcNames> names;  ///< of the record, by link
   std::vector<TrainArrivals::Burst> bursts;
+  std::unique_ptr<LearntStart> learnt;  ///< learns
   // Set aside:
   Ticks since = 0;  ///< when
   Ticks first = 0;  ///< cycle in which its first packet begins
   Ticks period = 0;
   uint64_t packets = 0;  ///< per period
+  uint64_t rounds = 1;   ///< after so many periods that were observed every VC has its own name
   uint64_t repeats = 0;
-  uint64_t delivered = 0;  ///< packets that arrive per period
-  bool fills = false;      ///< something on the way is not looked at
+  uint64_t delivered = 0;             ///< packets that arrive per period
+  bool fills = false;                 ///< something on the way is not looked at
+  Ticks until = 0;                    ///< it ends
+  std::shared_ptr<KnownStart> start;  ///< what it began with; null: it was set aside later
+  std::vector<OutputLoad> loads;      ///< before it began, by hop
+  bool all_sent = false;              ///< while it is resumed
+  bool empties = false;               ///< set aside with all packets sent: its path empties
   // How a period changes the queues, by hop and VC, and the credits, of the interface and then by hop and
   // VC.
   std::vector<StateRecord::Queue> queues;

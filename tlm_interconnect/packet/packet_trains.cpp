@@ -4,6 +4,7 @@
 #include "tlm_interconnect/packet/packet_trains.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "tlm_interconnect/packet/train_costs.h"
 
@@ -14,7 +15,7 @@ using namespace costs;
 PacketTrains::PacketTrains(const PacketTopology& topology,
                            const std::vector<std::unique_ptr<Router>>& routers,
                            const std::vector<std::unique_ptr<NetworkInterface>>& nis, MessagePool& messages,
-                           Ticks cycle)
+                           fabric::PacketPool& pool, Ticks cycle)
     : topology_(topology),
       routers_(routers),
       nis_(nis),
@@ -22,7 +23,9 @@ PacketTrains::PacketTrains(const PacketTopology& topology,
       cycle_(cycle),
       edges_(cycle),
       trains_(nis.size()),
-      joint_(*this) {}
+      joint_(*this),
+      pool_(pool),
+      idle_(*this) {}
 
 PacketTrains::~PacketTrains() = default;
 
@@ -52,9 +55,13 @@ bool PacketTrains::carry(NetworkInterface& ni, uint32_t virtual_network, Ticks t
     return ordinary(Reason::replayed);
   }
   const NetworkInterface::Progress progress = ni.progress(virtual_network);
+  if (slot && slot->phase == Phase::ends && slot->message == progress.message && progress.cut != 0) {
+    ++slot->begun;
+    return ordinary(Reason::last);
+  }
   // All but the last packet of a message are alike; the last one goes by itself.
   const uint64_t left = PacketTrains::left(progress);
-  if (left < kShortest) {
+  if (left < kShortest && !(slot && slot->phase == Phase::learns)) {
     if (slot && slot->phase != Phase::idle) forget(*slot);
     return ordinary(Reason::last);
   }
@@ -74,6 +81,8 @@ bool PacketTrains::carry(NetworkInterface& ni, uint32_t virtual_network, Ticks t
   earn(train, kEarnedPerHop * std::max<uint64_t>(1, train.path.size()));
   if (train.phase == Phase::idle) {
     if (!train.possible) return ordinary(Reason::never);
+    if (train.begun == 1 && idle_.begin(train, left, t))
+      return train.phase == Phase::carried || ordinary(Reason::stepping);
     if (train.begun < train.next_try) return ordinary(train.waits_for);
     if (train.balance < 0) return ordinary(Reason::account);
     return ordinary(try_to_observe(train, left, t));
@@ -83,6 +92,7 @@ bool PacketTrains::carry(NetworkInterface& ni, uint32_t virtual_network, Ticks t
     Reason why = Reason::compared;
     return joint_.carry(train, left, t, why) || ordinary(why);
   }
+  if (train.phase == Phase::learns) return idle_.carry(train, left, t) || ordinary(Reason::compared);
   if (train.balance < 0) {
     forget(train);
     return ordinary(Reason::account);
@@ -93,12 +103,12 @@ bool PacketTrains::carry(NetworkInterface& ni, uint32_t virtual_network, Ticks t
   }
   uint64_t repeats = ~uint64_t{0};
   if (recurs(train, t, repeats)) {
-    const uint64_t packets = train.begun - train.packet_of_record;
+    const uint64_t packets = train.packets * train.rounds;
     // A last packet that is shorter needs fewer credits to begin, where it needs them all.
-    const uint64_t countable = (std::max(t, ticks(kLongestTickTime)) - t) / (t - train.time_of_record);
+    const uint64_t countable = (std::max(t, ticks(kLongestTickTime)) - t) / (train.period * train.rounds);
     repeats = std::min({repeats, (ni.begins_with_all_credits() ? left - 1 : left) / packets, countable});
     if (packets * repeats >= kShortest) {
-      set_aside(train, t, packets, repeats);
+      set_aside(train, t, repeats);
       return true;
     }
   }
@@ -270,10 +280,13 @@ bool PacketTrains::find_path(Train& train, const Message& message) {
   const NiAttachment& at = topology_.nis[train.from->number()];
   uint32_t router = at.router;
   uint32_t input = at.port;
-  VcMask mask = routers_[router]->vc_mask(message.virtual_network);
+  const VcMask every_vc = routers_[router]->vc_mask(message.virtual_network);
+  VcMask mask = every_vc;
+  train.any_vc = true;
   if (train.from->port().cut()) return false;
   while (train.path.size() <= topology_.routers.size()) {
     uint32_t output = ~0u;
+    bool bubble = false;
     VcMask next_mask = 0;
     for (VcMask m = mask; m != 0; m &= m - 1) {
       const RouteQuery query{
@@ -281,12 +294,15 @@ bool PacketTrains::find_path(Train& train, const Message& message) {
       RouteCandidate route{};
       if (!routers_[router]->certain_route(query, route)) return false;
       if (output != ~0u && route.port != output) return false;
+      const bool first = output == ~0u;
+      if (first) bubble = route.bubble;
       output = route.port;
       next_mask |= route.vc_mask;
+      train.any_vc = train.any_vc && route.vc_mask == every_vc && route.bubble == bubble;
     }
     if (routers_[router]->port(output).cut()) return false;
     if (routers_[router]->damages(output)) return false;
-    train.path.push_back({routers_[router].get(), input, output, 0});
+    train.path.push_back({routers_[router].get(), input, output, 0, bubble});
     const TopologyPort& port = topology_.routers[router].ports[output];
     if (port.ni) {
       train.to = nis_[port.peer].get();
@@ -305,8 +321,10 @@ void PacketTrains::measure_path(Train& train) const {
   Ticks head = 0;
   Ticks full = 0;
   Ticks loop = 0;
+  train.timing.clear();
   const auto pass = [&](uint32_t link) {
     const LinkTiming& timing = topology_.links[link];
+    for (const Ticks t : {timing.latency, timing.credit_latency, timing.flit_time}) train.timing.push_back(t);
     const Ticks credit = timing.credit_latency != 0 ? timing.credit_latency : timing.latency;
     full = std::max(full, head + timing.latency + credit);
     loop = std::max(loop, timing.latency + credit);
@@ -335,8 +353,9 @@ bool PacketTrains::exclusive(Train& train) {
 
 void PacketTrains::observe(Train& train, Ticks t) {
   state_.begin(now(), t);
-  write_path(train);
+  write_path(train, Write::all);
   train.record = state_.words();
+  train.names = names_;
   spend(train, state_.written());
   ++counters_.looks;
   train.recorded = true;
@@ -350,15 +369,45 @@ void PacketTrains::observe(Train& train, Ticks t) {
 // that holds again.
 bool PacketTrains::recurs(Train& train, Ticks t, uint64_t& repeats) {
   state_.compare(now(), t, train.record, train.time_of_record);
-  write_path(train);
+  write_path(train, Write::all);
   spend(train, kCompare + state_.written());
-  if (!state_.equal() || !drifts(train, repeats)) return false;
+  if (!state_.equal()) return false;
+  train.packets = train.begun - train.packet_of_record;
+  train.period = t - train.time_of_record;
+  if (!drifts(train, repeats)) return false;
   train.fills = state_.horizon() != kNever;
+  train.rounds = rounds(train.names);
+  // What drifts would do so at each VC in turn.
+  if (train.rounds != 1 && (train.fills || repeats != ~uint64_t{0})) return false;
   if (!train.fills) return true;
   const Ticks from = undecided(train, t);
-  repeats = std::min<uint64_t>(
-      repeats, state_.horizon() <= from ? 0 : (state_.horizon() - from) / (t - train.time_of_record));
+  repeats =
+      std::min<uint64_t>(repeats, state_.horizon() <= from ? 0 : (state_.horizon() - from) / train.period);
   return true;
+}
+
+bool PacketTrains::turned(const Train& train, size_t link) const {
+  return !state_.records() && names_[link].first() != train.names[link].first();
+}
+
+// After so many periods every VC has its own name again.
+uint64_t PacketTrains::rounds(const std::vector<VcNames>& earlier) const {
+  uint64_t rounds = 1;
+  for (size_t link = 0; link < names_.size(); ++link)
+    rounds = std::lcm(rounds, names_[link].rounds_after(earlier[link]));
+  return rounds;
+}
+
+// A period of the train is one after which every VC has its own name.
+void PacketTrains::whole_rounds(Train& train) {
+  const std::vector<TrainArrivals::Burst> one = train.bursts;
+  for (uint64_t k = 1; k < train.rounds; ++k) {
+    for (TrainArrivals::Burst& burst : train.bursts) burst.first -= train.period;
+    train.bursts.insert(train.bursts.end(), one.begin(), one.end());
+  }
+  train.period *= train.rounds;
+  train.packets *= train.rounds;
+  train.delivered *= train.rounds;
 }
 
 // What has drifted between two moments that are equal otherwise: false if that is not the same in all places,
@@ -367,12 +416,19 @@ bool PacketTrains::recurs(Train& train, Ticks t, uint64_t& repeats) {
 bool PacketTrains::drifts(Train& train, uint64_t& repeats) {
   const uint64_t vcs = train.path[0].router->vcs();
   const auto flits = static_cast<int64_t>(train.from->packet_flits_of_trains());
-  train.queues = state_.queues();
-  train.credits = state_.credits();
+  train.queues.resize(state_.queues().size());
+  train.credits.resize(state_.credits().size());
+  for (size_t link = 0; link < names_.size(); ++link) {
+    for (uint32_t v = 0; v < vcs; ++v) {
+      const size_t i = link * vcs + names_[link].place(v);
+      train.credits[link * vcs + v] = state_.credits()[i];
+      if (link < train.path.size()) train.queues[link * vcs + v] = state_.queues()[i];
+    }
+  }
   train.delivered = train.begun - train.packet_of_record;
   for (size_t i = 0; i < state_.credits().size(); ++i) {
     const StateRecord::Credits& credits = state_.credits()[i];
-    const uint32_t grown = i < train.path.size() * vcs ? train.queues[i].grown : 0;
+    const uint32_t grown = i < state_.queues().size() ? state_.queues()[i].grown : 0;
     if (credits.fewer != grown * flits + credits.coming) return false;
     train.delivered -= grown;
     if (credits.fewer == 0) continue;
@@ -393,8 +449,14 @@ void PacketTrains::forget(Train& train) {
     hop.router->release_input(hop.input);
     hop.router->release_output(hop.output);
   }
-  if (train.phase == Phase::observed) end_steps(train);
+  if (train.phase == Phase::observed || train.phase == Phase::learns || train.phase == Phase::empties)
+    end_steps(train);
+  idle_.stop_looking(train);
   train.to->record_arrivals(nullptr);
+  train.learnt.reset();
+  train.start.reset();
+  train.all_sent = false;
+  train.empties = false;
   train.phase = Phase::idle;
   train.next_try = train.begun + train.retry;
   train.window = kFirstWindow;
@@ -407,18 +469,24 @@ void PacketTrains::back_off(Train& train, Reason why) {
 }
 
 // The sender first: it differs soonest.
-void PacketTrains::write_path(const Train& train) {
-  train.from->write_sender(state_);
+void PacketTrains::write_path(const Train& train, Write what) {
+  names_.clear();
+  names_.push_back(train.from->names(train.virtual_network, train.any_vc));
+  train.from->write_sender(state_, names_[0]);
   for (const Hop& hop : train.path) {
     if (state_.differs()) return;
-    hop.router->write_state(hop.input, hop.output, state_);
+    const VcNames from = names_.back();
+    if (what != Write::state) state_.deadline(hop.router->decided());
+    names_.push_back(hop.router->names(hop.input, hop.output, from, train.any_vc));
+    hop.router->write_state(hop.input, hop.output, from, names_.back(), turned(train, names_.size() - 2),
+                            what == Write::all, state_);
   }
-  train.to->write_receiver(state_);
+  train.to->write_receiver(state_, names_.back());
 }
 
 // From where on the next message is looked at: a little sooner than this one recurred, but not much later
 // than earlier ones did.
-void PacketTrains::learn(Train& train) {
+void PacketTrains::note_settled(Train& train) {
   const uint64_t record = train.packet_of_record;
   if (record <= train.settled + kFirstWindow) {
     train.settled = record - record / 8;
@@ -427,29 +495,50 @@ void PacketTrains::learn(Train& train) {
   }
 }
 
-void PacketTrains::set_aside(Train& train, Ticks t, uint64_t packets, uint64_t repeats) {
-  if (train.fresh) learn(train);
+void PacketTrains::set_aside(Train& train, Ticks t, uint64_t repeats) {
+  if (train.fresh && train.phase == Phase::observed) note_settled(train);
   train.fresh = false;
   train.record_at = 0;
   train.since = now();
   train.first = t;
-  train.period = t - train.time_of_record;
-  train.packets = packets;
   train.repeats = repeats;
+  whole_rounds(train);
+  train.until = train.since + train.repeats * train.period;
   end_steps(train);
-  train.phase = Phase::carried;
   train.to->record_arrivals(nullptr);
-  for (Hop& hop : train.path) hop.undecided = hop.router->set_aside(hop.input, train.since);
-  train.from->set_aside(train.since + train.repeats * train.period);
-  ++counters_.trains;
-  counters_.growing += train.delivered < packets && !train.fills;
+  stop_path(train);
+  counters_.growing += train.delivered < train.packets && !train.fills;
   counters_.filling += train.fills;
+}
+
+void PacketTrains::stop_path(Train& train) {
+  train.phase = Phase::carried;
+  for (Hop& hop : train.path) {
+    hop.undecided = hop.router->undecided(train.since);
+    hop.router->set_aside(hop.input);
+  }
+  train.from->set_aside(train.until);
+  ++counters_.trains;
   spend(train, kSetAside);
+}
+
+// Nothing on its way drifts.
+void PacketTrains::clear_drift(Train& train) const {
+  const size_t vcs = train.path[0].router->vcs();
+  train.queues.assign(train.path.size() * vcs, {});
+  train.credits.assign((train.path.size() + 1) * vcs, {});
+}
+
+void PacketTrains::last_sent(uint32_t ni) {
+  Train* train = trains_[ni].get();
+  if (train == nullptr) return;
+  train->all_sent = train->phase == Phase::resuming;
+  if (train->phase == Phase::ends) idle_.last_sent(*train);
 }
 
 bool PacketTrains::disturb(uint32_t ni) {
   Train* train = trains_[ni].get();
-  if (train == nullptr || train->phase == Phase::idle) return false;
+  if (train == nullptr || train->phase == Phase::idle || train->phase == Phase::resuming) return false;
   if (train->phase == Phase::joined) return joint_.disturb(*train);
   if (train->phase == Phase::carried) return true;
   // At once: the other packet may go on along this path to where another train is.
@@ -492,21 +581,25 @@ void PacketTrains::resume(uint32_t ni) {
   Train& train = *trains_[ni];
   if (train.phase == Phase::joined) joint_.resume(train);
   if (train.phase != Phase::carried) return;
+  if (train.empties) return idle_.resume_emptied(train);
   const Ticks present = now();
   // Whole periods, but nothing that a router had decided ahead may be moved beyond now: somebody else takes
   // part in these cycles.
   Ticks undecided = train.since;
   for (const Hop& hop : train.path) undecided = std::max(undecided, hop.undecided);
+  const bool split = present < train.until;
+  if (train.start) undecided = std::max(undecided, train.first + train.start->begun.until);
+  const bool begun = train.start && present >= undecided;
+  if (begun) idle_.bring_back(train);
   const uint64_t passed =
       present < undecided ? 0 : std::min(train.repeats, (present - undecided) / train.period);
   const Ticks shift = passed * train.period;
   const uint64_t packets = passed * train.packets;
-  const bool split = present < train.since + train.repeats * train.period;
   counters_.splits += split;
   counters_.growing_splits += split && train.delivered < train.packets && !train.fills;
   counters_.filling_splits += split && train.fills;
   counters_.packets += packets;
-  uint64_t hops = 0;
+  uint64_t hops = begun ? train.start->packets * train.path.size() : 0;
 
   if (passed > 0) {
     const uint32_t flits = train.from->packet_flits_of_trains();
@@ -536,15 +629,12 @@ void PacketTrains::resume(uint32_t ni) {
 
   train.phase = Phase::resuming;
   // What has begun of the next period, on these ports only.
-  std::vector<Router*> routers;
-  for (const Hop& hop : train.path) {
-    hop.router->begin_replay(&hop.input, 1, hop.undecided + shift);
-    routers.push_back(hop.router);
-  }
-  train.from->begin_replay(train.first + shift);
-  replay({train.from}, routers, present);
-  for (const Hop& hop : train.path) hop.router->end_replay(&hop.input, 1);
-  train.from->end_replay();
+  train.first += shift;
+  // From here on what arrives is the same for all that began alike.
+  train.bursts.clear();
+  if (begun && !split) train.to->record_arrivals(&train.bursts);
+  replay_from(train, train.first, shift, present);
+  if (begun && !split && passed == train.repeats && !train.all_sent && idle_.ends(train)) return;
   forget(train);
   if (!split) {
     // It may recur in another way at once, and nothing has been decided ahead. But where credits are nearly
@@ -559,9 +649,22 @@ void PacketTrains::resume(uint32_t ni) {
   }
 }
 
+void PacketTrains::replay_from(Train& train, Ticks first, Ticks shift, Ticks present) {
+  std::vector<Router*> routers;
+  for (const Hop& hop : train.path) {
+    hop.router->begin_replay(&hop.input, 1, hop.undecided + shift);
+    routers.push_back(hop.router);
+  }
+  train.from->begin_replay(first);
+  replay({train.from}, routers, present);
+  for (const Hop& hop : train.path) hop.router->end_replay(&hop.input, 1);
+  train.from->end_replay();
+}
+
 void PacketTrains::restart(Ticks now) {
   edges_.start_at(now);
   joint_.restart();
+  idle_.clear();
   // Nothing that has been learnt stays: how far ahead routers decide is to be as in a new network.
   for (auto& train : trains_) {
     if (train && train->phase != Phase::idle) forget(*train);
@@ -577,7 +680,13 @@ uint64_t PacketTrains::flits_under_way() const {
   uint64_t flits = 0;
   for (const auto& train : trains_) {
     if (!train || train->phase != Phase::carried) continue;
-    const uint64_t passed = std::min(train->repeats, (kernel_time() - train->since) / train->period);
+    Ticks begin = train->since;
+    if (train->start) {
+      begin = train->first + train->start->begun.until;
+      if (train->empties || kernel_time() < begin) continue;
+      for (const TrainArrivals::Burst& burst : train->start->begun.arrivals) flits += burst.flits;
+    }
+    const uint64_t passed = std::min(train->repeats, (kernel_time() - begin) / train->period);
     flits += passed * train->delivered * train->from->packet_flits_of_trains();
   }
   return flits + joint_.flits_under_way();

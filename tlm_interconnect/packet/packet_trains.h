@@ -18,11 +18,15 @@
 // there are more credits than a packet takes, no decision depends on either. So a period in which that holds
 // repeats until the credits are nearly used up. Resumed, the queue is lengthened by the packets that have
 // come meanwhile.
-// Nor does anybody look at a queue whose first flit has not come, or at credits on their way where there are
-// enough. While these only get more at their end, a stream repeats from its first packets on, until the first
-// of them comes. Resumed, what was added in a period is added for each.
-// That is before the other packet can have any effect (a transfer concerns its receiver no sooner than the
-// receiver's lookahead), so every arrival is the one of the packet-by-packet simulation, not near it.
+// All modules hand out the VCs of a virtual network in turn. So states are compared but for whose turn it is
+// (VcNames): a stream that comes into the same state with other VCs goes on alike, and after some periods
+// each VC has its own turn again. Those periods are one of the train. A message that begins on an idle path
+// in the same state as one before it goes the whole way like that one (IdleStarts). Nor does anybody look at
+// a queue whose first flit has not come, or at credits on their way where there are enough. While these only
+// get more at their end, a stream repeats from its first packets on, until the first of them comes. Resumed,
+// what was added in a period is added for each. That is before the other packet can have any effect (a
+// transfer concerns its receiver no sooner than the receiver's lookahead), so every arrival is the one of the
+// packet-by-packet simulation, not near it.
 //
 // To look for a train, to set one aside and to resume it take work that is lost where packets of others come
 // in between again and again. Each interface has an account of that work: every packet that it begins pays a
@@ -40,6 +44,7 @@
 #include <vector>
 
 #include "tlm_interconnect/packet/clock_edges.h"
+#include "tlm_interconnect/packet/idle_starts.h"
 #include "tlm_interconnect/packet/joint_trains.h"
 #include "tlm_interconnect/packet/network_interface.h"
 #include "tlm_interconnect/packet/packet_train.h"
@@ -57,7 +62,8 @@ class PacketTrains {
   using Counters = TrainCounts;
 
   PacketTrains(const PacketTopology& topology, const std::vector<std::unique_ptr<Router>>& routers,
-               const std::vector<std::unique_ptr<NetworkInterface>>& nis, MessagePool& messages, Ticks cycle);
+               const std::vector<std::unique_ptr<NetworkInterface>>& nis, MessagePool& messages,
+               fabric::PacketPool& pool, Ticks cycle);
   ~PacketTrains();
 
   /// The NI is about to begin a packet of the message at the front of a queue, at cycle `t`. True: from this
@@ -69,6 +75,12 @@ class PacketTrains {
   /// Somebody else comes to the train's path: what has been observed is worthless, and if it has been set
   /// aside it must be resumed before any module on its path next works. True: it has.
   bool disturb(uint32_t ni);
+  /// An interface has sent the last flit of a message.
+  void last_sent(uint32_t ni);
+  /// All packets of a message have been announced at the receiver.
+  void arrived(uint32_t message) { idle_.arrived(message); }
+  /// A router is about to run, and every module is between two cycles.
+  void look() { idle_.look(); }
   /// A clock edge is at `now`, and nothing is on its way (see PacketNetwork::restart()).
   void restart(Ticks now);
   /// Every train that is under way, so that counters are up to date.
@@ -80,6 +92,7 @@ class PacketTrains {
 
  private:
   friend class JointTrains;
+  friend class IdleStarts;
   using Train = PacketTrain;
   using Hop = TrainHop;
   using Phase = PacketTrain::Phase;
@@ -99,6 +112,7 @@ class PacketTrains {
   bool meets_carried(const Train& train) const;
   bool reservable(const Train& train) const;
   bool recurs(Train& train, Ticks t, uint64_t& repeats);
+  static void whole_rounds(Train& train);
   bool drifts(Train& train, uint64_t& repeats);
   /// From here on nothing on a path has been decided, its interface being about to decide on `t`.
   Ticks undecided(const Train& train, Ticks t) const;
@@ -113,11 +127,19 @@ class PacketTrains {
     ++counters_.ordinary[static_cast<size_t>(why)];
     return false;
   }
-  void write_path(const Train& train);
-  static void learn(Train& train);
+  /// What of a path: what decides about its packets; and how far ahead routers have decided; and what has
+  /// been counted.
+  enum class Write : uint8_t { state, state_and_horizon, all };
+  void write_path(const Train& train, Write what);
+  void replay_from(Train& train, Ticks first, Ticks shift, Ticks present);
+  bool turned(const Train& train, size_t link) const;
+  uint64_t rounds(const std::vector<VcNames>& earlier) const;
+  void clear_drift(Train& train) const;
+  static void note_settled(Train& train);
   static void replay(const std::vector<NetworkInterface*>& interfaces, const std::vector<Router*>& routers,
                      Ticks present);
-  void set_aside(Train& train, Ticks t, uint64_t packets, uint64_t repeats);
+  void set_aside(Train& train, Ticks t, uint64_t repeats);
+  void stop_path(Train& train);
 
   const PacketTopology& topology_;
   const std::vector<std::unique_ptr<Router>>& routers_;
@@ -129,6 +151,9 @@ class PacketTrains {
   JointTrains joint_;
   StateRecord state_;
   Counters counters_;
+  fabric::PacketPool& pool_;
+  IdleStarts idle_;
+  std::vector<VcNames> names_;  ///< of the state that was written last, by link of the path
 };
 
 }  // namespace weft::packet

@@ -3,7 +3,7 @@
 //
 // All stages of a router are in this one file, of more than 600 lines. They work on the same VCs within one
 // activation, and the compiler inlines them into each other: this is the innermost loop at packet fidelity.
-// Beside it: router_build.cpp, router_joint.cpp, router_pauses.cpp, router_trains.cpp.
+// Beside it: router_build.cpp, router_joint.cpp, router_pauses.cpp, router_states.cpp, router_trains.cpp.
 
 #include "tlm_interconnect/packet/router.h"
 
@@ -42,6 +42,7 @@ void Router::activate() {
     const std::vector<uint32_t> disturbed = std::exchange(disturbed_, {});
     for (const uint32_t rank : disturbed) trains_->resume(rank);
   }
+  if (steps_ != 0) trains_->look();
   decided_ = std::max(decided_, horizon);
   while (next_ < horizon) {
     const Ticks t = next_;

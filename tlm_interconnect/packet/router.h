@@ -33,7 +33,9 @@
 #include "tlm_interconnect/packet/port_set.h"
 #include "tlm_interconnect/packet/random.h"
 #include "tlm_interconnect/packet/router_probes.h"
+#include "tlm_interconnect/packet/state_tape.h"
 #include "tlm_interconnect/packet/ticks.h"
+#include "tlm_interconnect/packet/vc_names.h"
 #include "tlm_interconnect/policies/allocation/allocator.h"
 #include "tlm_interconnect/policies/routing/routing_policy.h"
 #include "tlm_interconnect/policies/selection/selection_policy.h"
@@ -66,6 +68,14 @@ class PacketTrains;
 struct PacketOwner {
   uint32_t interface = 0;
   uint32_t message = 0;
+};
+
+/// What has left by an output.
+struct OutputLoad {
+  uint64_t packets = 0;
+  uint64_t flits = 0;
+  uint64_t bytes = 0;  ///< of messages
+  uint64_t messages = 0;
 };
 
 /// What whole periods of a joint train bring to an output.
@@ -227,6 +237,8 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   /// True: `input` holds packets of one message only and nobody else has, holds or will ask for `output` with
   /// a packet that is announced already. Not without count_wanted().
   bool exclusive(uint32_t input, uint32_t output, uint32_t message, uint64_t& looked_at);
+  /// Neither has any packets, nor will get one that has been announced already, and no priority flow control.
+  bool idle(uint32_t input, uint32_t output) const;
   /// Packets of one input that have been announced and not yet sent on entirely.
   uint32_t packets_at(uint32_t input) const;
   /// Until released, a head announced at an input that is not reserved, and that may want an output that is,
@@ -241,10 +253,27 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   void end_steps() { --steps_; }
   /// How far ahead it decides otherwise.
   Ticks lookahead() const { return lookahead_; }
-  void write_state(uint32_t input, uint32_t output, StateRecord& state);
-  /// Stops working on an input. Answers the first cycle that has not been decided for it; everybody has
-  /// decided those before `now`.
-  Ticks set_aside(uint32_t input, Ticks now);
+  /// The VCs of the link that leaves by an output. `turn`: first the one that the first VC of the input took
+  /// last.
+  VcNames names(uint32_t input, uint32_t output, const VcNames& from, bool turn) const;
+  /// `from`, `to`: the VCs of both links, `turned`: those of the first one have not the names of the record.
+  /// `counts`: how many packets have come late, too.
+  void write_state(uint32_t input, uint32_t output, const VcNames& from, const VcNames& to, bool turned,
+                   bool counts, StateRecord& state);
+  /// Writes the state of an input and an output that deal only with each other, or brings it back, where both
+  /// are idle and set aside.
+  void move_state(uint32_t input, uint32_t output, const VcNames& from, const VcNames& to, StateTape& tape);
+  /// Takes away all packets of an input that is set aside; adds those that are not in `packets` yet.
+  void clear(uint32_t input, uint32_t output, std::vector<fabric::PacketRef>& packets);
+  OutputLoad load(uint32_t output) const;
+  /// The last flit that left by an output came by that input.
+  bool had_last(uint32_t input, uint32_t output) const { return ports_[output].last_input == input; }
+  /// What has left by an output, besides a state that is brought back.
+  void add_load(uint32_t output, const OutputLoad& load);
+  /// The first cycle that has not been decided; everybody has decided those before `now`.
+  Ticks undecided(Ticks now) const { return on_cycle(std::max(decided_, now)); }
+  /// Stops working on an input.
+  void set_aside(uint32_t input);
   /// As if whole periods had passed.
   void shift(uint32_t input, uint32_t output, const TrainLoad& load);
   /// Cycles of some inputs alone, run one by one without an activation; then it works on as before.
@@ -409,7 +438,12 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   void write_joint_output(uint32_t output, StateRecord& state);
   void work_on(uint32_t input);
   void write_packet(const InputVc& input, StateRecord& state) const;
-  bool write_queue(const InputVc& input, bool waits, StateRecord& state) const;
+  void write_packet(const InputVc& input, uint32_t output, const VcNames& to, StateRecord& state) const;
+  void move_input(uint32_t input, uint32_t output, uint32_t vc, const VcNames& to, StateTape& tape);
+  void move_output(uint32_t input, uint32_t output, uint32_t vc, const VcNames& from, StateTape& tape);
+  void pass_output_to(uint32_t input, uint32_t output);
+  VcMask late_since_record(uint32_t input, bool turned, StateRecord& state) const;
+  bool write_queue(const InputVc& input, bool waits, bool late, StateRecord& state) const;
   void write_what_stays(const InputVc& input, uint32_t size_before, StateRecord& state) const;
   /// The middle of the queue of an input VC gets `packets` more like those that are there. Whoever looks at
   /// their arrival finds that it was before their turn.

@@ -101,8 +101,10 @@ void Router::write_joint_output(uint32_t output, StateRecord& state) {
 // When an output passes from one input to another it matters when the other last had it.
 void Router::write_turn(uint32_t input, uint32_t output, bool shared, StateRecord& state) const {
   state.number(switch_allocator_->memory(input, output));
-  for (uint32_t v = 0; v < vcs_; ++v)
-    state.number(vc_allocator_->memory(input * vcs_ + v, output * vcs_ + v));
+  for (uint32_t v = 0; v < vcs_; ++v) {
+    state.number(uint64_t{vc_allocator_->last_output(input * vcs_ + v)} << 32 |
+                 vc_allocator_->last_input(output * vcs_ + v));
+  }
   if (shared) state.time(gone_[input * ports() + output]);
 }
 

@@ -49,6 +49,11 @@ uint32_t Router::packets_at(uint32_t input) const {
   return n;
 }
 
+bool Router::idle(uint32_t input, uint32_t output) const {
+  const Port& in = ports_[input];
+  return wanted_[output] == 0 && packets_at(input) == 0 && in.pauses == 0 && ports_[output].paused_by == 0;
+}
+
 bool Router::exclusive(uint32_t input, uint32_t output, uint32_t message, uint64_t& looked_at) {
   const uint32_t own = packets_at(input);
   looked_at += own / 4;  // their runs, one after the other
@@ -116,7 +121,7 @@ uint32_t Router::complete_packets(const InputVc& in, Ticks t) const {
 //
 // A queue whose first flit has not come yet stays as it is, but that more is announced at its end: nobody
 // looks at it before that flit comes. True: so it has been since the record.
-bool Router::write_queue(const InputVc& in, bool waits, StateRecord& state) const {
+bool Router::write_queue(const InputVc& in, bool waits, bool late, StateRecord& state) const {
   const uint32_t size = in.queue.size();
   const uint32_t complete = complete_packets(in, state.now());
   state.looked_at(complete / 4);
@@ -130,17 +135,16 @@ bool Router::write_queue(const InputVc& in, bool waits, StateRecord& state) cons
   };
   constexpr uint64_t kWordsOfRun = 4;
   if (state.records()) {
-    for (const uint32_t n : {in.late, complete, size}) state.number(n);
+    for (const uint32_t n : {complete, size}) state.number(n);
   } else {
-    const uint64_t late = state.earlier_word();
     const uint64_t complete_before = state.earlier_word();
     const uint64_t size_before = state.earlier_word();
-    if (late == in.late && complete + complete_before == 0 && size >= size_before && size_before != 0 &&
-        waits && state.stays_next(in.queue.front().first)) {
+    if (!late && complete + complete_before == 0 && size >= size_before && size_before != 0 && waits &&
+        state.stays_next(in.queue.front().first)) {
       write_what_stays(in, static_cast<uint32_t>(size_before), state);
       return true;
     }
-    if (late == in.late && complete_before >= 2 && complete >= complete_before &&
+    if (!late && complete_before >= 2 && complete >= complete_before &&
         size - complete == size_before - complete_before) {
       state.leave_out(1, 0);  // its time
       write_run(false);
@@ -219,31 +223,44 @@ static void write_mask(StateRecord& state, uint32_t vcs, VcMask mask, uint32_t n
 }
 
 void Router::write_packet(const InputVc& in, StateRecord& state) const {
+  write_packet(in, in.out_port, VcNames::own(), state);
+}
+
+void Router::write_packet(const InputVc& in, uint32_t output, const VcNames& to, StateRecord& state) const {
   state.number(in.packet != fabric::kNoPacket ? 1 : 0);
   if (in.packet == fabric::kNoPacket) return;
   state.packet(in.packet);
   state.number((uint64_t{in.packet_flits} << 32) | in.sent);
-  state.number((uint64_t{in.out_port} << 32) | in.out_vc);
+  state.number((uint64_t{in.out_port} << 32) | (in.out_port == output ? to.word(in.out_vc) : to.elsewhere()));
   write_mask(
-      state, vcs_, in.out_mask,
+      state, vcs_, to.places(in.out_mask),
       (in.virtual_network << 3) | (in.overrun ? 4u : 0u) | (in.routed ? 2u : 0u) | (in.bubble ? 1u : 0u));
 }
 
-void Router::write_state(uint32_t input, uint32_t output, StateRecord& state) {
+VcNames Router::names(uint32_t input, uint32_t output, const VcNames& from, bool turn) const {
+  const uint32_t last = vc_allocator_->last_output(input * vcs_ + from.first_vc());
+  const bool known = turn && last / vcs_ == output && from.has(last % vcs_);
+  return known ? from.beginning_with(last % vcs_) : from.unturned();
+}
+
+void Router::write_state(uint32_t input, uint32_t output, const VcNames& from, const VcNames& to, bool turned,
+                         bool counts, StateRecord& state) {
   const Port& in_port = ports_[input];
-  state.deadline(decided_);
   state.deadline(in_port.input_busy);
-  write_mask(state, vcs_, in_port.va_mask, static_cast<uint32_t>(in_port.sa_mask));
-  if (vcs_ > 32) state.number(in_port.sa_mask);
-  write_mask(state, vcs_, in_port.held_mask, in_port.vc_pointer);
+  write_mask(state, vcs_, from.places(in_port.va_mask), static_cast<uint32_t>(from.places(in_port.sa_mask)));
+  if (vcs_ > 32) state.number(from.places(in_port.sa_mask));
+  // The one before the pointer had its turn last.
+  const uint32_t last = (in_port.vc_pointer == 0 ? vcs_ : in_port.vc_pointer) - 1;
+  write_mask(state, vcs_, from.places(in_port.held_mask), static_cast<uint32_t>(from.word(last)));
   // A held burst looks back at it for a cycle.
   state.deadline(ports_[output].output_busy + 2 * cycle_);
-  state.number(switch_allocator_->memory(input, output));
-  for (uint32_t v = 0; v < vcs_ && !state.differs(); ++v) {
+  const VcMask late = counts ? late_since_record(input, turned, state) : 0;
+  for (uint32_t place = 0; place < vcs_ && !state.differs(); ++place) {
+    const uint32_t v = from.vc(place);
     const InputVc& in = inputs_[input * vcs_ + v];
     const bool waits = ((in_port.va_mask >> v) & 1) != 0 && in.sent == 0 && !in.queue.empty() &&
                        in.queue.front().first > state.now() && in.ready > state.now();
-    if (write_queue(in, waits, state)) {
+    if (write_queue(in, waits, ((late >> v) & 1) != 0, state)) {
       state.stays(in.ready);
     } else {
       state.deadline(in.ready);
@@ -251,15 +268,37 @@ void Router::write_state(uint32_t input, uint32_t output, StateRecord& state) {
     state.deadline(in.free_at);
     state.number(in.last_next);
     if (in.last_next != 0) state.packet(in.last_packet);
-    write_packet(in, state);
-    OutputVc& out = outputs_[output * vcs_ + v];
+    write_packet(in, output, to, state);
+    const uint32_t last_output = vc_allocator_->last_output(input * vcs_ + v);
+    state.number(last_output / vcs_ == output ? to.word(last_output % vcs_) : to.elsewhere());
+
+    const uint32_t u = to.vc(place);
+    OutputVc& out = outputs_[output * vcs_ + u];
     out.credit.write(state);
     state.deadline(out.free_at);
-    state.number((uint64_t{out.owner} << 1) | (out.draining ? 1u : 0u));
-    state.number(vc_allocator_->memory(input * vcs_ + v, output * vcs_ + v));
+    const auto word_of_input = [&](uint32_t vc) {
+      return vc / vcs_ == input ? from.word(vc % vcs_) : from.elsewhere();
+    };
+    state.number(out.owner == kFree ? 0 : 1);
+    if (out.owner != kFree) state.number(word_of_input(out.owner));
+    state.number(word_of_input(vc_allocator_->last_input(output * vcs_ + u)) << 1 | (out.draining ? 1u : 0u));
   }
   write_levels(input, state);
   write_pauses(output, state);
+}
+
+// VCs with packets that have come late since the record; all, if they have turned and there are any.
+VcMask Router::late_since_record(uint32_t input, bool turned, StateRecord& state) const {
+  VcMask late = 0;
+  for (uint32_t v = 0; v < vcs_; ++v) {
+    const uint32_t n = inputs_[input * vcs_ + v].late;
+    if (state.records()) {
+      state.number(n);
+    } else if (state.earlier_word() != n) {
+      late |= vc_bit(v);
+    }
+  }
+  return turned && late != 0 ? low_vcs(vcs_) : late;
 }
 
 void Router::write_levels(uint32_t input, StateRecord& state) {
@@ -285,7 +324,7 @@ void Router::shift_levels(uint32_t input, Ticks by) {
   }
 }
 
-Ticks Router::set_aside(uint32_t input, Ticks now) {
+void Router::set_aside(uint32_t input) {
   Port& port = ports_[input];
   port.aside = true;
   if (port.va_mask != 0) va_ports_.erase(input);
@@ -294,7 +333,6 @@ Ticks Router::set_aside(uint32_t input, Ticks now) {
     held_ports_.erase(input);
     --held_count_;
   }
-  return on_cycle(std::max(decided_, now));
 }
 
 void Router::shift(uint32_t input, uint32_t output, const TrainLoad& load) {

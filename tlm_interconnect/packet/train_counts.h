@@ -38,6 +38,7 @@ struct TrainCounts {
   uint64_t filling_splits = 0;
   uint64_t joint = 0;  ///< set aside: groups of messages
   uint64_t joint_splits = 0;
+  uint64_t known = 0;    ///< set aside: at their first packet, as they began like an earlier one
   uint64_t packets = 0;  ///< carried in trains
   uint64_t hops = 0;     ///< packet-hops of these
   uint64_t looks = 0;    ///< records made
@@ -55,6 +56,7 @@ struct TrainCounts {
     growing_splits += other.growing_splits;
     filling += other.filling;
     filling_splits += other.filling_splits;
+    known += other.known;
     joint += other.joint;
     joint_splits += other.joint_splits;
     packets += other.packets;

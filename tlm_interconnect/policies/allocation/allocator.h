@@ -64,7 +64,7 @@ class SwitchAllocator {
   /// Appends a matching (each input and each output at most once, only requested pairs) to `grants`.
   virtual void allocate(const SwitchRequests& requests, std::vector<SwitchGrant>& grants) = 0;
   /// All that is remembered of one input and one output, as a number: while they deal only with each other,
-  /// equal numbers mean equal grants.
+  /// equal numbers mean equal grants. A request that is alone is granted, whatever is remembered.
   virtual uint64_t memory(uint32_t input, uint32_t output) const = 0;
 };
 
@@ -82,8 +82,15 @@ class VcAllocator {
   virtual ~VcAllocator() = default;
   /// Fills `granted`; no output VC is given twice. Requests come in ascending order of `input`.
   virtual void allocate(std::vector<VcRequest>& requests) = 0;
-  /// The same for one input VC and one output VC (port x VCs + VC).
-  virtual uint64_t memory(uint32_t input, uint32_t output) const = 0;
+  /// All that is remembered of an input VC and of an output VC (port x VCs + VC): which output VC the one
+  /// took last, and which input VC took the other one last. Both take turns: the next VC of the same port is
+  /// the first choice, and the lowest one where the last was of another port. So while the VCs of one input
+  /// ask for those of one output, grants stay the same but for their names if every VC is called by the name
+  /// of the next one.
+  virtual uint32_t last_output(uint32_t input) const = 0;
+  virtual uint32_t last_input(uint32_t output) const = 0;
+  virtual void set_last_output(uint32_t input, uint32_t output) = 0;
+  virtual void set_last_input(uint32_t output, uint32_t input) = 0;
 };
 
 /// By name from the registry tables; an unknown name throws UserError and names the ones there are.

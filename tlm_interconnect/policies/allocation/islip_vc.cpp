@@ -20,8 +20,8 @@ void IslipVcAllocator::take(VcRequest& request, VcMask granted_mask) {
   const uint32_t vc = lowest_vc(from);
   const uint32_t output = base + vc;
   request.granted = vc;
-  accept_pointer_[request.input] = output + 1 == size_ ? 0 : output + 1;
-  grant_pointer_[output] = request.input + 1 == size_ ? 0 : request.input + 1;
+  accept_pointer_[request.input] = after(output);
+  grant_pointer_[output] = after(request.input);
 }
 
 void IslipVcAllocator::allocate(std::vector<VcRequest>& requests) {

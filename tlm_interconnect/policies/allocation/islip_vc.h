@@ -15,11 +15,14 @@ class IslipVcAllocator final : public VcAllocator {
  public:
   IslipVcAllocator(uint32_t ports, uint32_t vcs);
   void allocate(std::vector<VcRequest>& requests) override;
-  uint64_t memory(uint32_t input, uint32_t output) const override {
-    return (uint64_t{grant_pointer_[output]} << 32) | accept_pointer_[input];
-  }
+  uint32_t last_output(uint32_t input) const override { return before(accept_pointer_[input]); }
+  uint32_t last_input(uint32_t output) const override { return before(grant_pointer_[output]); }
+  void set_last_output(uint32_t input, uint32_t output) override { accept_pointer_[input] = after(output); }
+  void set_last_input(uint32_t output, uint32_t input) override { grant_pointer_[output] = after(input); }
 
  private:
+  uint32_t before(uint32_t pointer) const { return (pointer == 0 ? size_ : pointer) - 1; }
+  uint32_t after(uint32_t last) const { return last + 1 == size_ ? 0 : last + 1; }
   void take(VcRequest& request, VcMask granted_mask);
 
   uint32_t vcs_;

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Messages that begin on an idle path. Nothing but the state of the path, and the length of the message,
+// decides what happens to them. So the second one is observed from its first packet on, and what it does is
+// learnt: how the path is filled, from where on the stream recurs, and in which state. A message that begins
+// in the same state, but for the time and for which VC's turn it is, is set aside at its first packet.
+// Resumed before the stream recurs, it is simulated from its beginning. Later the state that was learnt is
+// brought back, and it is a train like others (packet_trains.h).
+//
+// A message that ends before its stream has recurred is learnt up to its last packet.
+//
+// When all has been sent the path empties. That, too, is learnt, from the next message on: its state shortly
+// before the last packet arrives. After that the path of others is set aside when their last packet has been
+// sent.
+
+#ifndef WEFT_TLM_INTERCONNECT_PACKET_IDLE_STARTS_H
+#define WEFT_TLM_INTERCONNECT_PACKET_IDLE_STARTS_H
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "tlm_interconnect/packet/packet_train.h"
+#include "tlm_interconnect/packet/ticks.h"
+
+namespace weft::packet {
+
+class PacketTrains;
+
+class IdleStarts {
+ public:
+  explicit IdleStarts(PacketTrains& trains) : trains_(trains) {}
+
+  /// A message is about to begin its first packet, at cycle `t`; `left`: its packets but for the last one.
+  /// True: it is set aside, or from now on observed. False: the path is not idle, or it is known not to be
+  /// worth while.
+  bool begin(PacketTrain& train, uint64_t left, Ticks t);
+  /// The same for a later packet of one that is observed. True: it is set aside.
+  bool carry(PacketTrain& train, uint64_t left, Ticks t);
+  /// One that was set aside at its first packet is so far that its stream recurs: brings that state back.
+  void bring_back(PacketTrain& train);
+  /// Its train is over, but for the last packet. True: its path stays reserved.
+  bool ends(PacketTrain& train);
+  /// .. and its last packet has been sent.
+  void last_sent(PacketTrain& train);
+  /// .. and its path empties. Called between cycles, and when a message has been announced to its end.
+  void look();
+  void arrived(uint32_t message);
+  /// Somebody comes there before that.
+  void stop_looking(PacketTrain& train);
+  /// A path that empties has been set aside: brings it up to now.
+  void resume_emptied(PacketTrain& train);
+  /// Nothing that has been learnt stays.
+  void clear() {
+    starts_.clear();
+    words_ = 0;
+    keys_.clear();
+  }
+
+ private:
+  bool idle(PacketTrain& train);
+  void write_key(const PacketTrain& train, Ticks t);
+  std::shared_ptr<KnownStart> find(uint64_t hash, const std::vector<uint64_t>& key) const;
+  bool comes_again(uint64_t hash);
+  void keep(std::shared_ptr<KnownStart> start);
+  void begin_to_learn(PacketTrain& train, Ticks t);
+  bool recurs(PacketTrain& train, Ticks t);
+  void wait(PacketTrain& train, uint64_t packets, uint64_t ahead, Ticks t);
+  void note(PacketTrain& train, Ticks t);
+  bool comes_again(PacketTrain& train, Ticks t);
+  void write(PacketTrain& train, Ticks t);
+  void learn(PacketTrain& train, Ticks t);
+  void learn_in_vain(PacketTrain& train);
+  void set_aside(PacketTrain& train, std::shared_ptr<KnownStart> start, uint64_t left, Ticks t);
+  /// True: the last packet has not arrived yet.
+  bool save(PacketTrain& train, Ticks reference, Ticks t, PathState& state);
+  void restore(PacketTrain& train, Ticks reference, const PathState& state);
+  void bring(PacketTrain& train, Ticks reference, const std::vector<TrainArrivals::Burst>& bursts,
+             const std::vector<TrainArrivals::Burst>& announced);
+  bool may_empty(const PacketTrain& train) const;
+
+  static constexpr size_t kMostWords =
+      1 << 22;  ///< 32 MiB; with the states of emptying paths about as much again
+  static constexpr size_t kMostKeys = 1 << 16;
+  PacketTrains& trains_;
+  std::unordered_multimap<uint64_t, std::shared_ptr<KnownStart>> starts_;  ///< by hash of the key
+  size_t words_ = 0;                                                       ///< of all of them
+  std::unordered_set<uint64_t> keys_;  ///< hashes of those that have come once
+  // How its path empties is learnt; null: that of none.
+  PacketTrain* looks_at_ = nullptr;
+  size_t seen_arrivals_ = 0;         ///< bursts, by the last look
+  std::unique_ptr<PathState> seen_;  ///< then
+};
+
+}  // namespace weft::packet
+
+#endif

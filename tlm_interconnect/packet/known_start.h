@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// What is known of messages that begin on an idle path in the same state (idle_starts.h), and what is noted
+// while that is learnt.
+
+#ifndef WEFT_TLM_INTERCONNECT_PACKET_KNOWN_START_H
+#define WEFT_TLM_INTERCONNECT_PACKET_KNOWN_START_H
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "tlm_interconnect/packet/network_interface.h"
+#include "tlm_interconnect/packet/router.h"
+#include "tlm_interconnect/packet/ticks.h"
+#include "tlm_interconnect/packet/vc_names.h"
+
+namespace weft::packet {
+
+/// The state of a path at some moment, in terms that hold for all messages that begin alike: times are
+/// counted from a reference, VCs are named as they were before the first packet.
+struct PathState {
+  Ticks time = 0;
+  Ticks until = 0;                ///< all routers had decided less than this
+  std::vector<Ticks> undecided;   ///< by each router of the path: the first cycle that it had not decided
+  std::vector<uint64_t> tape;     ///< a StateTape, whose times are counted from `time`
+  std::vector<OutputLoad> loads;  ///< since before the first packet, by hop
+  std::vector<TrainArrivals::Burst> arrivals;  ///< at the receiver
+};
+
+struct KnownStart {
+  std::vector<uint64_t> key;  ///< the state before the first packet, the links, the length
+  bool carries = false;       ///< false: nothing that begins so is worth while
+  uint64_t packets = 0;       ///< before the train
+  /// At the first packet of the train. The reference is the first packet of the message.
+  PathState begun;
+  // The train. The times of bursts are counted from its first packet.
+  Ticks period = 1;
+  uint64_t period_packets = 1;
+  std::vector<TrainArrivals::Burst> bursts;
+  /// When all has been sent and nearly all has arrived; null: not known yet. The reference is the packet with
+  /// which the train was over.
+  std::unique_ptr<PathState> emptied;
+  bool empties = true;  ///< false: that is not worth while
+};
+
+/// While the beginning is learnt.
+struct LearntStart {
+  std::vector<uint64_t> key;
+  Ticks begin = 0;           ///< of the first packet
+  std::vector<Wide> queued;  ///< before it, by hop
+  /// The state at the beginning of a packet.
+  struct Moment {
+    uint64_t packet = 0;
+    Ticks time = 0;
+    std::vector<uint64_t> words;
+    std::vector<VcNames> names;
+  };
+  std::vector<uint64_t> hashes;  ///< of the states so far
+  Moment noted;                  ///< to be compared with another
+  uint64_t look_at = 0;          ///< .. that of this packet
+  bool recurs = false;
+  std::vector<size_t> arrived;                 ///< bursts by the beginning of a packet
+  std::vector<TrainArrivals::Burst> arrivals;  ///< since the beginning
+};
+
+}  // namespace weft::packet
+
+#endif
