@@ -40,7 +40,7 @@ bool IdleStarts::begin(PacketTrain& train, uint64_t left, Ticks t) {
   const std::vector<uint64_t>& key = trains_.state_.words();
   const uint64_t hash = hash_of(key);
   std::shared_ptr<KnownStart> start = find(hash, key);
-  if (!start && !comes_again(hash)) return false;
+  if (!start && (!comes_again(hash) || learning_.count(hash) != 0)) return false;
   if (start && (!start->carries || t + start->begun.time + left * start->period > ticks(kLongestTickTime)))
     return false;
   train.loads.clear();
@@ -53,7 +53,7 @@ bool IdleStarts::begin(PacketTrain& train, uint64_t left, Ticks t) {
   if (start) {
     set_aside(train, std::move(start), left, t);
   } else {
-    begin_to_learn(train, t);
+    begin_to_learn(train, hash, t);
   }
   return true;
 }
@@ -109,10 +109,12 @@ void IdleStarts::keep(std::shared_ptr<KnownStart> start) {
 
 // -- one that is learnt
 
-void IdleStarts::begin_to_learn(PacketTrain& train, Ticks t) {
+void IdleStarts::begin_to_learn(PacketTrain& train, uint64_t hash, Ticks t) {
   train.learnt = std::make_unique<LearntStart>();
   LearntStart& learnt = *train.learnt;
   learnt.key = trains_.state_.words();
+  learnt.hash = hash;
+  learning_.insert(hash);
   learnt.begin = t;
   for (const TrainHop& hop : train.path) learnt.queued.push_back(hop.router->queued_ticks(hop.output));
   learnt.arrived.push_back(0);
@@ -158,8 +160,14 @@ bool IdleStarts::carry(PacketTrain& train, uint64_t left, Ticks t) {
   train.bursts.assign(learnt.arrivals.begin() + static_cast<std::ptrdiff_t>(from), learnt.arrivals.end());
   trains_.set_aside(train, t, train.repeats);
   learn(train, t);
-  train.learnt.reset();
+  stop_learning(train);
   return true;
+}
+
+void IdleStarts::stop_learning(PacketTrain& train) {
+  if (!train.learnt) return;
+  learning_.erase(train.learnt->hash);
+  train.learnt.reset();
 }
 
 // It begins some packets later, so that nothing is left when it ends, and after another round: the state is

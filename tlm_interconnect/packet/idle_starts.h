@@ -40,6 +40,8 @@ class IdleStarts {
   bool begin(PacketTrain& train, uint64_t left, Ticks t);
   /// The same for a later packet of one that is observed. True: it is set aside.
   bool carry(PacketTrain& train, uint64_t left, Ticks t);
+  /// It is observed no longer.
+  void stop_learning(PacketTrain& train);
   /// One that was set aside at its first packet is so far that its stream recurs: brings that state back.
   void bring_back(PacketTrain& train);
   /// Its train is over, but for the last packet. True: its path stays reserved.
@@ -58,6 +60,7 @@ class IdleStarts {
     starts_.clear();
     words_ = 0;
     keys_.clear();
+    learning_.clear();
   }
 
  private:
@@ -66,7 +69,7 @@ class IdleStarts {
   std::shared_ptr<KnownStart> find(uint64_t hash, const std::vector<uint64_t>& key) const;
   bool comes_again(uint64_t hash);
   void keep(std::shared_ptr<KnownStart> start);
-  void begin_to_learn(PacketTrain& train, Ticks t);
+  void begin_to_learn(PacketTrain& train, uint64_t hash, Ticks t);
   bool recurs(PacketTrain& train, Ticks t);
   void wait(PacketTrain& train, uint64_t packets, uint64_t ahead, Ticks t);
   void note(PacketTrain& train, Ticks t);
@@ -89,6 +92,8 @@ class IdleStarts {
   std::unordered_multimap<uint64_t, std::shared_ptr<KnownStart>> starts_;  ///< by hash of the key
   size_t words_ = 0;                                                       ///< of all of them
   std::unordered_set<uint64_t> keys_;  ///< hashes of those that have come once
+  std::unordered_set<uint64_t>
+      learning_;  ///< .. of those that are being learnt: one message of a kind at a time
   // How its path empties is learnt; null: that of none.
   PacketTrain* looks_at_ = nullptr;
   size_t seen_arrivals_ = 0;         ///< bursts, by the last look

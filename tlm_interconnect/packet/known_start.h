@@ -48,6 +48,7 @@ struct KnownStart {
 /// While the beginning is learnt.
 struct LearntStart {
   std::vector<uint64_t> key;
+  uint64_t hash = 0;
   Ticks begin = 0;           ///< of the first packet
   std::vector<Wide> queued;  ///< before it, by hop
   /// The state at the beginning of a packet.

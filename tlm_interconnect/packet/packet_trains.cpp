@@ -453,7 +453,7 @@ void PacketTrains::forget(Train& train) {
     end_steps(train);
   idle_.stop_looking(train);
   train.to->record_arrivals(nullptr);
-  train.learnt.reset();
+  idle_.stop_learning(train);
   train.start.reset();
   train.all_sent = false;
   train.empties = false;
