@@ -458,7 +458,7 @@ void JointTrains::replay(JointTrain& group, Ticks shift, Ticks present) {
   PacketTrains::replay(interfaces, routers, present);
   for (const JointTrain::Place& place : group.places)
     place.router->end_replay(place.inputs.data(), place.inputs.size());
-  for (const JointTrain::Member& member : group.members) member.train->from->end_replay();
+  for (const JointTrain::Member& member : group.members) member.train->from->end_replay(present);
 }
 
 void JointTrains::restart() {

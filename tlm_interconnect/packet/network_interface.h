@@ -334,7 +334,7 @@ class NetworkInterface final : public sc_core::sc_module, public WheelModule {
   void begin_replay_with_others(Ticks shift);
   Ticks next_cycle() const { return next_; }
   void replay_cycle();
-  void end_replay();
+  void end_replay(Ticks present);
 
  private:
   struct Endpoint final : fabric::FabricEndpoint {

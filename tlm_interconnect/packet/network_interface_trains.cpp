@@ -213,10 +213,10 @@ void NetworkInterface::replay_cycle() {
   cycle(t);
 }
 
-void NetworkInterface::end_replay() {
+void NetworkInterface::end_replay(Ticks present) {
   notified_ = notified_before_;
   // While its message waits for credits another one, of another virtual network, need not.
-  if (interrupted_) wake(on_cycle(kernel_time()));
+  if (interrupted_) wake(on_cycle(present));
   interrupted_ = false;
   if (next_ != kNever) wake_and_notify(next_);
 }

@@ -658,7 +658,7 @@ void PacketTrains::replay_from(Train& train, Ticks first, Ticks shift, Ticks pre
   train.from->begin_replay(first);
   replay({train.from}, routers, present);
   for (const Hop& hop : train.path) hop.router->end_replay(&hop.input, 1);
-  train.from->end_replay();
+  train.from->end_replay(present);
 }
 
 void PacketTrains::restart(Ticks now) {
