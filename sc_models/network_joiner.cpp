@@ -93,7 +93,7 @@ RouterModel* NetworkJoiner::block(const packet::LinkToJoin& link, uint32_t route
                         {router, port, vc, head.source, head.destination, head.virtual_network}, *ways);
     return ways->front();
   };
-  place.carried = [&network, router](uint32_t port, const packet::Router::Carried& load) {
+  place.carried = [&network, router](uint32_t port, const packet::OutputLoad& load) {
     network.router(router).carried(port, load);
   };
   place.crossed = [&network, router](uint32_t port, const fabric::FlitCrossing& crossing, bool sent) {

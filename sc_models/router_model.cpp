@@ -33,7 +33,7 @@ void RouterModel::send(uint32_t port, const fabric::FlitCrossing& crossing) {
     Sending& packet = sending_.at(port * place_.config.total_vcs() + crossing.vc);
     if (crossing.has_head())
       packet = {(crossing.head.id_high & packet::kLastPacket) != 0, crossing.head.bytes};
-    packet::Router::Carried load;
+    packet::OutputLoad load;
     load.flits = crossing.count;
     if (crossing.has_tail()) {
       load.packets = 1;

@@ -38,7 +38,7 @@ struct RouterPlace {
   /// policy lists. Empty: in a testbench, where the model is told.
   std::function<packet::RouteCandidate(uint32_t port, uint32_t vc, const fabric::PacketHead& head)> way;
   /// What the block has sent by a port.
-  std::function<void(uint32_t port, const packet::Router::Carried& load)> carried;
+  std::function<void(uint32_t port, const packet::OutputLoad& load)> carried;
   /// Hears of all that comes (`sent`: leaves) by a port, for waveforms. Empty: nobody looks.
   std::function<void(uint32_t port, const fabric::FlitCrossing& crossing, bool sent)> crossed = nullptr;
 };

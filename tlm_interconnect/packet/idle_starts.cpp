@@ -24,12 +24,6 @@ OutputLoad less(const OutputLoad& load, const OutputLoad& before) {
           load.messages - before.messages};
 }
 
-/// Of those that a train carries: a last packet that is shorter needs fewer credits to begin, where it needs
-/// them all.
-uint64_t alike(const PacketTrain& train, uint64_t left) {
-  return train.from->begins_with_all_credits() && left > 0 ? left - 1 : left;
-}
-
 }  // namespace
 
 bool IdleStarts::begin(PacketTrain& train, uint64_t left, Ticks t) {
@@ -45,11 +39,8 @@ bool IdleStarts::begin(PacketTrain& train, uint64_t left, Ticks t) {
     return false;
   train.loads.clear();
   train.names = trains_.names_;
-  for (const TrainHop& hop : train.path) {
-    hop.router->reserve_input(hop.input, train.from->number());
-    hop.router->reserve_output(hop.output, train.from->number());
-    train.loads.push_back(hop.router->load(hop.output));
-  }
+  for (const TrainHop& hop : train.path) train.loads.push_back(hop.router->load(hop.output));
+  trains_.reserve(train);
   if (start) {
     set_aside(train, std::move(start), left, t);
   } else {
@@ -93,7 +84,7 @@ bool IdleStarts::comes_again(uint64_t hash) {
   return !keys_.insert(hash).second;
 }
 
-void IdleStarts::keep(std::shared_ptr<KnownStart> start) {
+void IdleStarts::keep(uint64_t hash, std::shared_ptr<KnownStart> start) {
   const size_t words =
       start->key.size() + start->begun.tape.size() +
       (start->begun.arrivals.size() + start->bursts.size()) * sizeof(TrainArrivals::Burst) / 8;
@@ -103,7 +94,6 @@ void IdleStarts::keep(std::shared_ptr<KnownStart> start) {
     words_ = 0;
   }
   words_ += words;
-  const uint64_t hash = hash_of(start->key);
   starts_.emplace(hash, std::move(start));
 }
 
@@ -126,7 +116,7 @@ void IdleStarts::begin_to_learn(PacketTrain& train, uint64_t hash, Ticks t) {
 bool IdleStarts::carry(PacketTrain& train, uint64_t left, Ticks t) {
   LearntStart& learnt = *train.learnt;
   learnt.arrived.push_back(learnt.arrivals.size());
-  const uint64_t ahead = alike(train, left);
+  const uint64_t ahead = PacketTrains::alike(*train.from, left);
   if (trains_.now() < train.record_from) {
     if (ahead == 0) trains_.forget(train);
     return false;
@@ -229,7 +219,7 @@ bool IdleStarts::recurs(PacketTrain& train, Ticks t) {
 void IdleStarts::learn_in_vain(PacketTrain& train) {
   auto start = std::make_shared<KnownStart>();
   start->key = std::move(train.learnt->key);
-  keep(std::move(start));
+  keep(train.learnt->hash, std::move(start));
   trains_.forget(train);
 }
 
@@ -255,7 +245,7 @@ void IdleStarts::learn(PacketTrain& train, Ticks t) {
     start->bursts = train.bursts;
     for (TrainArrivals::Burst& burst : start->bursts) burst.first -= t;
   }
-  keep(std::move(start));
+  keep(learnt.hash, std::move(start));
 }
 
 bool IdleStarts::save(PacketTrain& train, Ticks reference, Ticks t, PathState& state) {
@@ -285,7 +275,7 @@ void IdleStarts::set_aside(PacketTrain& train, std::shared_ptr<KnownStart> start
   train.packets = train.delivered = start->period_packets;
   train.rounds = 1;
   train.fills = false;
-  train.repeats = (alike(train, left) - start->packets) / train.packets;
+  train.repeats = (PacketTrains::alike(*train.from, left) - start->packets) / train.packets;
   train.until =
       std::max(train.since + start->begun.time, t + start->begun.until) + train.repeats * train.period;
   train.bursts = start->bursts;
@@ -314,7 +304,7 @@ void IdleStarts::restore(PacketTrain& train, Ticks reference, const PathState& s
     TrainHop& hop = train.path[h];
     hop.router->move_state(hop.input, hop.output, train.names[h], train.names[h + 1], tape);
     const OutputLoad load = less(state.loads[h], less(hop.router->load(hop.output), train.loads[h]));
-    hop.router->add_load(hop.output, load);
+    hop.router->carried(hop.output, load);
     hop.undecided = reference + state.undecided[h];
     trains_.counters_.hops += load.packets;
   }

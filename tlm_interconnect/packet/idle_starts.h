@@ -68,7 +68,7 @@ class IdleStarts {
   void write_key(const PacketTrain& train, Ticks t);
   std::shared_ptr<KnownStart> find(uint64_t hash, const std::vector<uint64_t>& key) const;
   bool comes_again(uint64_t hash);
-  void keep(std::shared_ptr<KnownStart> start);
+  void keep(uint64_t hash, std::shared_ptr<KnownStart> start);
   void begin_to_learn(PacketTrain& train, uint64_t hash, Ticks t);
   bool recurs(PacketTrain& train, Ticks t);
   void wait(PacketTrain& train, uint64_t packets, uint64_t ahead, Ticks t);
@@ -85,15 +85,15 @@ class IdleStarts {
              const std::vector<TrainArrivals::Burst>& announced);
   bool may_empty(const PacketTrain& train) const;
 
-  static constexpr size_t kMostWords =
-      1 << 22;  ///< 32 MiB; with the states of emptying paths about as much again
+  /// 32 MiB; with the states of emptying paths about as much again.
+  static constexpr size_t kMostWords = 1 << 22;
   static constexpr size_t kMostKeys = 1 << 16;
   PacketTrains& trains_;
   std::unordered_multimap<uint64_t, std::shared_ptr<KnownStart>> starts_;  ///< by hash of the key
   size_t words_ = 0;                                                       ///< of all of them
   std::unordered_set<uint64_t> keys_;  ///< hashes of those that have come once
-  std::unordered_set<uint64_t>
-      learning_;  ///< .. of those that are being learnt: one message of a kind at a time
+  /// .. of those that are being learnt: one message of a kind at a time.
+  std::unordered_set<uint64_t> learning_;
   // How its path empties is learnt; null: that of none.
   PacketTrain* looks_at_ = nullptr;
   size_t seen_arrivals_ = 0;         ///< bursts, by the last look

@@ -317,10 +317,8 @@ bool JointTrains::set_aside(JointTrain& group, uint64_t left, Ticks t) {
     member.packets = train.begun - member.begun;
     if (member.packets == 0) continue;
     packets += member.packets;
-    uint64_t full = leads ? left : PacketTrains::left(train.from->progress(train.virtual_network));
-    // A last packet that is shorter needs fewer credits to begin, where it needs them all.
-    if (train.from->begins_with_all_credits() && full > 0) --full;
-    repeats = std::min(repeats, full / member.packets);
+    const uint64_t full = leads ? left : PacketTrains::left(train.from->progress(train.virtual_network));
+    repeats = std::min(repeats, PacketTrains::alike(*train.from, full) / member.packets);
   }
   if (packets * repeats < costs::kShortest * group.members.size()) return false;
 

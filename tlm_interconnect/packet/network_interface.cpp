@@ -506,6 +506,16 @@ void NetworkInterface::begin_turn(Ticks t, const Queued& next) {
   last_message_ = next.message;
 }
 
+void NetworkInterface::describe(const Message& message, fabric::Packet& packet) {
+  packet.id_low = message.id_low;
+  packet.submitted = ticks(message.submitted);
+  packet.source = message.source;
+  packet.destination = message.destination;
+  packet.data = message.data;
+  packet.flags = message.flags;
+  packet.virtual_network = message.virtual_network;
+}
+
 void NetworkInterface::take_message(Ticks t, uint32_t virtual_network, uint32_t place) {
   std::deque<Queued>& queue = queues_[virtual_network];
   Queued& next = queue[place];
@@ -513,13 +523,8 @@ void NetworkInterface::take_message(Ticks t, uint32_t virtual_network, uint32_t 
   const Message& m = messages_[next.message].message;
   fabric::Packet& packet = new_packet();
   packet.bytes = next_payload(next);
-  packet.id_low = m.id_low;
   packet.id_high = next.message;
-  packet.submitted = ticks(m.submitted);
-  packet.destination = m.destination;
-  packet.data = m.data;
-  packet.flags = m.flags;
-  packet.virtual_network = m.virtual_network;
+  describe(m, packet);
   packet_flits_ = segmentation_.flits(packet.bytes);
   next.cut += packet.bytes;
   if (next.cut == m.bytes) {

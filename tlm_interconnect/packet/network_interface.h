@@ -276,8 +276,9 @@ class NetworkInterface final : public sc_core::sc_module, public WheelModule {
   Progress progress(uint32_t virtual_network) const;
   bool begins_with_all_credits() const { return config_.strict_cut_through; }
   bool waits_for_all_credits() const { return config_.release_on_credit; }
-  /// .. in other virtual networks.
+  /// There is nothing to send in other virtual networks.
   bool sends_nothing_else(uint32_t virtual_network) const;
+  /// .. in any.
   bool sends_nothing() const {
     return source_ == nullptr && !have_spec_ && packet_ == fabric::kNoPacket && messages_open() == 0;
   }
@@ -298,8 +299,7 @@ class NetworkInterface final : public sc_core::sc_module, public WheelModule {
   /// The same, when it is not about to begin a packet, and nothing may drift.
   void write_at_any_time(StateRecord& state);
   void write_receiver(StateRecord& state, const VcNames& names) const;
-  /// No packet is on its way through the interface or waits for one, but for those of the message at the
-  /// front.
+  /// Of no packet of the virtual network a part has arrived, and the rest not.
   bool receives_nothing(uint32_t virtual_network) const;
   /// Writes the state, at the beginning of a packet, or brings it back. Before that: begun_by_train().
   void move_sender(const VcNames& names, StateTape& tape);
@@ -386,6 +386,8 @@ class NetworkInterface final : public sc_core::sc_module, public WheelModule {
   void begin_turn(Ticks t, const Queued& next);
   /// Payload of the message's next packet.
   uint64_t next_payload(const Queued& queued);
+  /// What every packet of a message tells of it.
+  static void describe(const Message& message, fabric::Packet& packet);
   /// Begins the packet that is to be sent.
   fabric::Packet& new_packet();
   void take_spec(const PacketSource::Spec& spec);

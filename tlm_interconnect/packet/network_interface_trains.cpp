@@ -152,15 +152,9 @@ StateTape::Models NetworkInterface::models(uint32_t handle) const {
   const Message& message = messages_[handle].message;
   fabric::Packet packet;
   packet.bytes = segmentation_.packet_bytes;
-  packet.id_low = message.id_low;
   packet.id_high = handle;
-  packet.submitted = ticks(message.submitted);
   packet.interface = number_;
-  packet.source = rank_;
-  packet.destination = message.destination;
-  packet.data = message.data;
-  packet.flags = message.flags;
-  packet.virtual_network = message.virtual_network;
+  describe(message, packet);
   StateTape::Models models{packet, packet};
   models.last.bytes = message.bytes == 0 ? 0 : (message.bytes - 1) % segmentation_.packet_bytes + 1;
   models.last.id_high = last_of(handle);
@@ -183,13 +177,7 @@ void NetworkInterface::arrived_by_train(const Message& message, uint32_t packet_
   if (sink_ == nullptr) return;
   fabric::Packet packet;
   packet.bytes = segmentation_.packet_bytes;
-  packet.id_low = message.id_low;
-  packet.submitted = ticks(message.submitted);
-  packet.source = message.source;
-  packet.destination = message.destination;
-  packet.data = message.data;
-  packet.flags = message.flags;
-  packet.virtual_network = message.virtual_network;
+  describe(message, packet);
   // The recorded period is the one before the first that is reported.
   std::vector<TrainArrivals::Burst> first = bursts;
   for (TrainArrivals::Burst& b : first) b.first += period;

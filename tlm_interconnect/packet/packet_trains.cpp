@@ -48,6 +48,10 @@ uint64_t PacketTrains::left(const NetworkInterface::Progress& progress) {
   return progress.bytes == progress.cut ? 0 : (progress.bytes - progress.cut - 1) / progress.packet_bytes;
 }
 
+uint64_t PacketTrains::alike(const NetworkInterface& from, uint64_t left) {
+  return from.begins_with_all_credits() && left > 0 ? left - 1 : left;
+}
+
 bool PacketTrains::carry(NetworkInterface& ni, uint32_t virtual_network, Ticks t) {
   std::unique_ptr<Train>& slot = trains_[ni.number()];
   if (slot && slot->phase == Phase::resuming) {
@@ -104,9 +108,8 @@ bool PacketTrains::carry(NetworkInterface& ni, uint32_t virtual_network, Ticks t
   uint64_t repeats = ~uint64_t{0};
   if (recurs(train, t, repeats)) {
     const uint64_t packets = train.packets * train.rounds;
-    // A last packet that is shorter needs fewer credits to begin, where it needs them all.
     const uint64_t countable = (std::max(t, ticks(kLongestTickTime)) - t) / (train.period * train.rounds);
-    repeats = std::min({repeats, (ni.begins_with_all_credits() ? left - 1 : left) / packets, countable});
+    repeats = std::min({repeats, alike(ni, left) / packets, countable});
     if (packets * repeats >= kShortest) {
       set_aside(train, t, repeats);
       return true;
@@ -197,10 +200,7 @@ PacketTrains::Reason PacketTrains::try_to_observe(Train& train, uint64_t left, T
       return train.waits_for;
     }
   }
-  for (const Hop& hop : train.path) {
-    hop.router->reserve_input(hop.input, train.from->number());
-    hop.router->reserve_output(hop.output, train.from->number());
-  }
+  reserve(train);
   train.phase = Phase::observed;
   train.recorded = false;
   train.observed_from = train.begun;
@@ -253,6 +253,13 @@ bool PacketTrains::reservable(const Train& train) const {
     return hop.router->reserved_input(hop.input) == Router::kFree &&
            hop.router->reserved_output(hop.output) == Router::kFree;
   });
+}
+
+void PacketTrains::reserve(const Train& train) {
+  for (const Hop& hop : train.path) {
+    hop.router->reserve_input(hop.input, train.from->number());
+    hop.router->reserve_output(hop.output, train.from->number());
+  }
 }
 
 void PacketTrains::begin_steps(Train& train, Ticks t) {

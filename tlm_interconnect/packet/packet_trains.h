@@ -18,15 +18,20 @@
 // there are more credits than a packet takes, no decision depends on either. So a period in which that holds
 // repeats until the credits are nearly used up. Resumed, the queue is lengthened by the packets that have
 // come meanwhile.
+// Nor does anybody look at a queue whose first flit has not come, or at credits on their way where there are
+// enough. While these only get more at their end, a stream repeats from its first packets on, until the first
+// of them comes. Resumed, what was added in a period is added for each.
+//
 // All modules hand out the VCs of a virtual network in turn. So states are compared but for whose turn it is
 // (VcNames): a stream that comes into the same state with other VCs goes on alike, and after some periods
-// each VC has its own turn again. Those periods are one of the train. A message that begins on an idle path
-// in the same state as one before it goes the whole way like that one (IdleStarts). Nor does anybody look at
-// a queue whose first flit has not come, or at credits on their way where there are enough. While these only
-// get more at their end, a stream repeats from its first packets on, until the first of them comes. Resumed,
-// what was added in a period is added for each. That is before the other packet can have any effect (a
-// transfer concerns its receiver no sooner than the receiver's lookahead), so every arrival is the one of the
-// packet-by-packet simulation, not near it.
+// each VC has its own turn again. Those periods are one of the train.
+//
+// A message that begins on an idle path in the same state as one before it goes the whole way like that one
+// (IdleStarts).
+//
+// A train is resumed before the other packet can have any effect (a transfer concerns its receiver no sooner
+// than the receiver's lookahead), so every arrival is the one of the packet-by-packet simulation, not near
+// it.
 //
 // To look for a train, to set one aside and to resume it take work that is lost where packets of others come
 // in between again and again. Each interface has an account of that work: every packet that it begins pays a
@@ -100,6 +105,9 @@ class PacketTrains {
   Ticks now() const;
   /// Full packets of a message that have not begun, but for the last packet, which may be shorter.
   static uint64_t left(const NetworkInterface::Progress& progress);
+  /// Of so many those that a train carries: a last packet that is shorter needs fewer credits to begin, where
+  /// it needs them all.
+  static uint64_t alike(const NetworkInterface& from, uint64_t left);
   bool prepare(Train& train);
   bool find_path(Train& train, const Message& message);
   void begin_message(Train& train, const Message& message, uint32_t handle);
@@ -111,6 +119,7 @@ class PacketTrains {
   void end_steps(Train& train);
   bool meets_carried(const Train& train) const;
   bool reservable(const Train& train) const;
+  static void reserve(const Train& train);
   bool recurs(Train& train, Ticks t, uint64_t& repeats);
   static void whole_rounds(Train& train);
   bool drifts(Train& train, uint64_t& repeats);

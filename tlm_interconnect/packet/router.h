@@ -72,10 +72,10 @@ struct PacketOwner {
 
 /// What has left by an output.
 struct OutputLoad {
-  uint64_t packets = 0;
+  uint64_t packets = 0;  ///< whole ones: their tails
   uint64_t flits = 0;
-  uint64_t bytes = 0;  ///< of messages
-  uint64_t messages = 0;
+  uint64_t bytes = 0;     ///< of messages, in the packets
+  uint64_t messages = 0;  ///< whose last packet is among them
 };
 
 /// What whole periods of a joint train bring to an output.
@@ -192,15 +192,8 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
 
   /// What stands at a link's other end tells later than a router does. At elaboration.
   void limit_lookahead(Ticks most) { lookahead_ = std::min(lookahead_, most); }
-  /// A block in the place of this router has sent flits by an output. `packets`: tails among them, of which
-  /// `messages` end one; `bytes` of these packets.
-  struct Carried {
-    uint32_t flits = 0;
-    uint32_t packets = 0;
-    uint32_t messages = 0;
-    uint64_t bytes = 0;
-  };
-  void carried(uint32_t output, const Carried& load) {
+  /// More has left by an output than this router sent: by a block in its place, or in a train.
+  void carried(uint32_t output, const OutputLoad& load) {
     Port& port = ports_[output];
     port.flits += load.flits;
     port.packets += load.packets;
@@ -268,8 +261,6 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   OutputLoad load(uint32_t output) const;
   /// The last flit that left by an output came by that input.
   bool had_last(uint32_t input, uint32_t output) const { return ports_[output].last_input == input; }
-  /// What has left by an output, besides a state that is brought back.
-  void add_load(uint32_t output, const OutputLoad& load);
   /// The first cycle that has not been decided; everybody has decided those before `now`.
   Ticks undecided(Ticks now) const { return on_cycle(std::max(decided_, now)); }
   /// Stops working on an input.

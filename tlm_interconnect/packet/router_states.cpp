@@ -140,12 +140,4 @@ OutputLoad Router::load(uint32_t output) const {
   return {port.packets, port.flits, port.payload, port.messages};
 }
 
-void Router::add_load(uint32_t output, const OutputLoad& load) {
-  packets_ += load.packets;
-  ports_[output].packets += load.packets;
-  ports_[output].flits += load.flits;
-  ports_[output].payload += load.bytes;
-  ports_[output].messages += load.messages;
-}
-
 }  // namespace weft::packet
