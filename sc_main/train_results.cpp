@@ -59,6 +59,7 @@ void add_trains(JsonText& json, const TrainCounts& trains) {
   json.key("set_aside").number(trains.trains);
   json.key("of_several_messages").number(trains.joint);
   json.key("known_from_the_beginning").number(trains.known);
+  json.key("known_later").number(trains.known_later);
   json.key("ended_early").number(trains.splits);
   for (const Why& why : kWhys) json.key(why.key).number(why.packets(trains));
   json.end_object();

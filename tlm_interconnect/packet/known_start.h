@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// What is known of messages that begin on an idle path in the same state (idle_starts.h), and what is noted
-// while that is learnt.
+// What is known of messages that begin in the same state (known_starts.h), and what is noted while that is
+// learnt. A message begins here with the packet from which on it is known: its first one, or that with which
+// its path is clear.
 
 #ifndef WEFT_TLM_INTERCONNECT_PACKET_KNOWN_START_H
 #define WEFT_TLM_INTERCONNECT_PACKET_KNOWN_START_H
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "tlm_interconnect/packet/network_interface.h"
+#include "tlm_interconnect/packet/packed_numbers.h"
 #include "tlm_interconnect/packet/router.h"
 #include "tlm_interconnect/packet/ticks.h"
 #include "tlm_interconnect/packet/vc_names.h"
@@ -24,16 +26,17 @@ struct PathState {
   Ticks time = 0;
   Ticks until = 0;                ///< all routers had decided less than this
   std::vector<Ticks> undecided;   ///< by each router of the path: the first cycle that it had not decided
-  std::vector<uint64_t> tape;     ///< a StateTape, whose times are counted from `time`
-  std::vector<OutputLoad> loads;  ///< since before the first packet, by hop
-  std::vector<TrainArrivals::Burst> arrivals;  ///< at the receiver
+  PackedNumbers tape;             ///< a StateTape, whose times are counted from `time`
+  std::vector<OutputLoad> loads;  ///< since before the message began, by hop
+  PackedNumbers arrivals;         ///< bursts at the receiver
+  uint64_t flits = 0;             ///< .. and how many flits these are
 };
 
 struct KnownStart {
-  std::vector<uint64_t> key;  ///< the state before the first packet, the links, the length
-  bool carries = false;       ///< false: nothing that begins so is worth while
-  uint64_t packets = 0;       ///< before the train
-  /// At the first packet of the train. The reference is the first packet of the message.
+  PackedNumbers key;     ///< the state before it begins, the links, the bytes that are left
+  bool carries = false;  ///< false: nothing that begins so is worth while
+  uint64_t packets = 0;  ///< before the train
+  /// At the first packet of the train. The reference is the packet with which the message begins.
   PathState begun;
   // The train. The times of bursts are counted from its first packet.
   Ticks period = 1;
@@ -47,9 +50,10 @@ struct KnownStart {
 
 /// While the beginning is learnt.
 struct LearntStart {
-  std::vector<uint64_t> key;
+  PackedNumbers key;
   uint64_t hash = 0;
-  Ticks begin = 0;           ///< of the first packet
+  Ticks begin = 0;           ///< when
+  uint64_t before = 0;       ///< packets of the message before that
   std::vector<Wide> queued;  ///< before it, by hop
   /// The state at the beginning of a packet.
   struct Moment {

@@ -307,7 +307,7 @@ class NetworkInterface final : public sc_core::sc_module, public WheelModule {
   /// What packets of a message that it sends are like, and how the last one is known.
   StateTape::Models models(uint32_t message) const;
   static uint64_t last_of(uint32_t message) { return message | kLastPacket; }
-  /// The message at the front has begun at `t`, and so many of its full packets have been sent. Before
+  /// So many full packets of the message at the front have been sent, the first of them at `t`. Before
   /// move_sender().
   void begun_by_train(Ticks t, uint32_t virtual_network, uint64_t packets);
   /// .. after it: the next packet of the message is about to begin, and the VC for it is chosen again.

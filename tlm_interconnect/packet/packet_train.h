@@ -32,9 +32,9 @@ struct TrainHop {
 };
 /// What is known of the messages of one interface, for packet trains.
 struct PacketTrain {
-  /// learns, ends, empties: as idle_starts.h tells. joined: it belongs to a group, which is observed or
-  /// carried.
-  enum class Phase : uint8_t { idle, observed, learns, ends, empties, carried, joined, resuming };
+  /// As known_starts.h tells: it waits for its path to clear, is learnt, is at its last packet, has been
+  /// sent. joined: it belongs to a group, which is observed or carried.
+  enum class Phase : uint8_t { idle, observed, clears, learns, ends, empties, carried, joined, resuming };
   Phase phase = Phase::idle;
   uint32_t message = 0;
   uint8_t virtual_network = 0;
@@ -53,16 +53,19 @@ struct PacketTrain {
   uint64_t begun = 0;         ///< packets of the message that began ordinarily
   uint64_t settled = 0;       ///< packets, about, after which messages from here recur
   uint64_t ahead = 0;         ///< packets within the routers' lookahead
-  bool fresh = true;          ///< no part of this message has gone by train
-  uint64_t record_at = 0;     ///< packet of this message from which on records are made
-  uint64_t next_try = 0;      ///< in packets begun
+  uint64_t clears_within = 0;  ///< packets, until what was sent before has left, if nobody else sends
+  bool fresh = true;           ///< no part of this message has gone by train
+  uint64_t record_at = 0;      ///< packet of this message from which on records are made
+  uint64_t next_try = 0;       ///< in packets begun
   TrainReason waits_for = TrainReason::filling;  ///< until next_try
   uint64_t retry = 0;                            ///< packets to wait after a disturbance
   uint64_t window = 0;                           ///< how many packets to compare with one record
   int64_t balance = 0;                           ///< what may be spent, in words of a record
   bool advanced = false;                         ///< the first look at a long path has been granted
-  JointTrain* group = nullptr;                   ///< joined
-  uint64_t unsettled = 0;                        ///< fingerprint of the group in which nothing recurred last
+  uint32_t unclear = 0;         ///< so many times in a row its path has not cleared in time, up to a most
+  uint32_t passes_over = 0;     ///< for so many messages it does not wait for that
+  JointTrain* group = nullptr;  ///< joined
+  uint64_t unsettled = 0;       ///< fingerprint of the group in which nothing recurred last
   // Observed:
   uint64_t observed_from = 0;  ///< in packets begun
   Ticks record_from = 0;       ///< before it a record would hold what had been decided ahead
@@ -84,9 +87,10 @@ struct PacketTrain {
   uint64_t delivered = 0;             ///< packets that arrive per period
   bool fills = false;                 ///< something on the way is not looked at
   Ticks until = 0;                    ///< it ends
-  std::shared_ptr<KnownStart> start;  ///< what it began with; null: it was set aside later
+  std::shared_ptr<KnownStart> start;  ///< what is known of it; null: nothing, it recurred
   std::vector<OutputLoad> loads;      ///< before it began, by hop
   bool all_sent = false;              ///< while it is resumed
+  bool disturbed = false;             ///< somebody else comes, maybe at its very end
   bool empties = false;               ///< set aside with all packets sent: its path empties
   // How a period changes the queues, by hop and VC, and the credits, of the interface and then by hop and
   // VC.

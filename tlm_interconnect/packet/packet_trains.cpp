@@ -25,7 +25,7 @@ PacketTrains::PacketTrains(const PacketTopology& topology,
       trains_(nis.size()),
       joint_(*this),
       pool_(pool),
-      idle_(*this) {}
+      starts_(*this) {}
 
 PacketTrains::~PacketTrains() = default;
 
@@ -83,9 +83,14 @@ bool PacketTrains::carry(NetworkInterface& ni, uint32_t virtual_network, Ticks t
   }
   ++train.begun;
   earn(train, kEarnedPerHop * std::max<uint64_t>(1, train.path.size()));
+  if (train.phase == Phase::clears) {
+    spend(train, kStep * train.path.size());
+    if (starts_.begin_later(train, left, t))
+      return train.phase == Phase::carried || ordinary(Reason::stepping);
+  }
   if (train.phase == Phase::idle) {
     if (!train.possible) return ordinary(Reason::never);
-    if (train.begun == 1 && idle_.begin(train, left, t))
+    if (train.begun == 1 && starts_.begin(train, left, t))
       return train.phase == Phase::carried || ordinary(Reason::stepping);
     if (train.begun < train.next_try) return ordinary(train.waits_for);
     if (train.balance < 0) return ordinary(Reason::account);
@@ -96,7 +101,7 @@ bool PacketTrains::carry(NetworkInterface& ni, uint32_t virtual_network, Ticks t
     Reason why = Reason::compared;
     return joint_.carry(train, left, t, why) || ordinary(why);
   }
-  if (train.phase == Phase::learns) return idle_.carry(train, left, t) || ordinary(Reason::compared);
+  if (train.phase == Phase::learns) return starts_.carry(train, left, t) || ordinary(Reason::compared);
   if (train.balance < 0) {
     forget(train);
     return ordinary(Reason::account);
@@ -328,6 +333,7 @@ void PacketTrains::measure_path(Train& train) const {
   Ticks head = 0;
   Ticks full = 0;
   Ticks loop = 0;
+  Ticks last = 0;
   train.timing.clear();
   const auto pass = [&](uint32_t link) {
     const LinkTiming& timing = topology_.links[link];
@@ -336,6 +342,7 @@ void PacketTrains::measure_path(Train& train) const {
     full = std::max(full, head + timing.latency + credit);
     loop = std::max(loop, timing.latency + credit);
     head += timing.latency;
+    last = timing.latency;
   };
   const uint32_t first_link = topology_.routers[at.router].ports[at.port].link;
   pass(first_link);
@@ -344,6 +351,7 @@ void PacketTrains::measure_path(Train& train) const {
   const Ticks packet = flit * train.from->packet_flits_of_trains();
   train.first_full = full / packet;
   train.ahead = (train.path[0].router->lookahead() + packet - 1) / packet;
+  train.clears_within = std::max((head - last) / packet, train.ahead);
   train.loop = loop;
   train.words =
       kWordsOfPacket * train.first_full + kWordsOfHop * train.path.size() * train.path[0].router->vcs();
@@ -452,17 +460,22 @@ void PacketTrains::forget(Train& train) {
     joint_.dissolve(train);
     return;
   }
+  if (train.phase == Phase::clears) {
+    starts_.stop_waiting(train, false);
+    return;
+  }
   for (const Hop& hop : train.path) {
     hop.router->release_input(hop.input);
     hop.router->release_output(hop.output);
   }
   if (train.phase == Phase::observed || train.phase == Phase::learns || train.phase == Phase::empties)
     end_steps(train);
-  idle_.stop_looking(train);
+  starts_.stop_looking(train);
   train.to->record_arrivals(nullptr);
-  idle_.stop_learning(train);
+  starts_.stop_learning(train);
   train.start.reset();
   train.all_sent = false;
+  train.disturbed = false;
   train.empties = false;
   train.phase = Phase::idle;
   train.next_try = train.begun + train.retry;
@@ -540,14 +553,18 @@ void PacketTrains::last_sent(uint32_t ni) {
   Train* train = trains_[ni].get();
   if (train == nullptr) return;
   train->all_sent = train->phase == Phase::resuming;
-  if (train->phase == Phase::ends) idle_.last_sent(*train);
+  if (train->phase == Phase::ends) starts_.last_sent(*train);
 }
 
 bool PacketTrains::disturb(uint32_t ni) {
   Train* train = trains_[ni].get();
   if (train == nullptr || train->phase == Phase::idle || train->phase == Phase::resuming) return false;
   if (train->phase == Phase::joined) return joint_.disturb(*train);
-  if (train->phase == Phase::carried) return true;
+  if (train->phase == Phase::carried) {
+    train->disturbed = true;
+    return true;
+  }
+  if (train->phase == Phase::clears) return false;
   // At once: the other packet may go on along this path to where another train is.
   forget(*train);
   back_off(*train, Reason::company);
@@ -588,7 +605,7 @@ void PacketTrains::resume(uint32_t ni) {
   Train& train = *trains_[ni];
   if (train.phase == Phase::joined) joint_.resume(train);
   if (train.phase != Phase::carried) return;
-  if (train.empties) return idle_.resume_emptied(train);
+  if (train.empties) return starts_.resume_emptied(train);
   const Ticks present = now();
   // Whole periods, but nothing that a router had decided ahead may be moved beyond now: somebody else takes
   // part in these cycles.
@@ -597,7 +614,7 @@ void PacketTrains::resume(uint32_t ni) {
   const bool split = present < train.until;
   if (train.start) undecided = std::max(undecided, train.first + train.start->begun.until);
   const bool begun = train.start && present >= undecided;
-  if (begun) idle_.bring_back(train);
+  if (begun) starts_.bring_back(train);
   const uint64_t passed =
       present < undecided ? 0 : std::min(train.repeats, (present - undecided) / train.period);
   const Ticks shift = passed * train.period;
@@ -641,7 +658,8 @@ void PacketTrains::resume(uint32_t ni) {
   train.bursts.clear();
   if (begun && !split) train.to->record_arrivals(&train.bursts);
   replay_from(train, train.first, shift, present);
-  if (begun && !split && passed == train.repeats && !train.all_sent && idle_.ends(train)) return;
+  const bool ends = begun && !split && !train.disturbed && passed == train.repeats && !train.all_sent;
+  if (ends && starts_.ends(train)) return;
   forget(train);
   if (!split) {
     // It may recur in another way at once, and nothing has been decided ahead. But where credits are nearly
@@ -671,7 +689,7 @@ void PacketTrains::replay_from(Train& train, Ticks first, Ticks shift, Ticks pre
 void PacketTrains::restart(Ticks now) {
   edges_.start_at(now);
   joint_.restart();
-  idle_.clear();
+  starts_.clear();
   // Nothing that has been learnt stays: how far ahead routers decide is to be as in a new network.
   for (auto& train : trains_) {
     if (train && train->phase != Phase::idle) forget(*train);
@@ -691,7 +709,7 @@ uint64_t PacketTrains::flits_under_way() const {
     if (train->start) {
       begin = train->first + train->start->begun.until;
       if (train->empties || kernel_time() < begin) continue;
-      for (const TrainArrivals::Burst& burst : train->start->begun.arrivals) flits += burst.flits;
+      flits += train->start->begun.flits;
     }
     const uint64_t passed = std::min(train->repeats, (kernel_time() - begin) / train->period);
     flits += passed * train->delivered * train->from->packet_flits_of_trains();

@@ -26,8 +26,8 @@
 // (VcNames): a stream that comes into the same state with other VCs goes on alike, and after some periods
 // each VC has its own turn again. Those periods are one of the train.
 //
-// A message that begins on an idle path in the same state as one before it goes the whole way like that one
-// (IdleStarts).
+// A message that begins on an idle path, or finds it clear later, in the same state as one before it goes on
+// like that one to its end (KnownStarts).
 //
 // A train is resumed before the other packet can have any effect (a transfer concerns its receiver no sooner
 // than the receiver's lookahead), so every arrival is the one of the packet-by-packet simulation, not near
@@ -49,8 +49,8 @@
 #include <vector>
 
 #include "tlm_interconnect/packet/clock_edges.h"
-#include "tlm_interconnect/packet/idle_starts.h"
 #include "tlm_interconnect/packet/joint_trains.h"
+#include "tlm_interconnect/packet/known_starts.h"
 #include "tlm_interconnect/packet/network_interface.h"
 #include "tlm_interconnect/packet/packet_train.h"
 #include "tlm_interconnect/packet/router.h"
@@ -83,9 +83,9 @@ class PacketTrains {
   /// An interface has sent the last flit of a message.
   void last_sent(uint32_t ni);
   /// All packets of a message have been announced at the receiver.
-  void arrived(uint32_t message) { idle_.arrived(message); }
+  void arrived(uint32_t message) { starts_.arrived(message); }
   /// A router is about to run, and every module is between two cycles.
-  void look() { idle_.look(); }
+  void look() { starts_.look(); }
   /// A clock edge is at `now`, and nothing is on its way (see PacketNetwork::restart()).
   void restart(Ticks now);
   /// Every train that is under way, so that counters are up to date.
@@ -97,7 +97,7 @@ class PacketTrains {
 
  private:
   friend class JointTrains;
-  friend class IdleStarts;
+  friend class KnownStarts;
   using Train = PacketTrain;
   using Hop = TrainHop;
   using Phase = PacketTrain::Phase;
@@ -161,7 +161,7 @@ class PacketTrains {
   StateRecord state_;
   Counters counters_;
   fabric::PacketPool& pool_;
-  IdleStarts idle_;
+  KnownStarts starts_;
   std::vector<VcNames> names_;  ///< of the state that was written last, by link of the path
 };
 

@@ -230,8 +230,12 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   /// True: `input` holds packets of one message only and nobody else has, holds or will ask for `output` with
   /// a packet that is announced already. Not without count_wanted().
   bool exclusive(uint32_t input, uint32_t output, uint32_t message, uint64_t& looked_at);
-  /// Neither has any packets, nor will get one that has been announced already, and no priority flow control.
+  /// Neither has any packets, nor will get one that has been announced already.
   bool idle(uint32_t input, uint32_t output) const;
+  /// All packets that want the output are at the input, and if there are any, it had the output last.
+  bool keeps(uint32_t input, uint32_t output) const;
+  /// Either has priority flow control.
+  bool pauses(uint32_t input, uint32_t output) const;
   /// Packets of one input that have been announced and not yet sent on entirely.
   uint32_t packets_at(uint32_t input) const;
   /// Until released, a head announced at an input that is not reserved, and that may want an output that is,
@@ -254,9 +258,9 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   void write_state(uint32_t input, uint32_t output, const VcNames& from, const VcNames& to, bool turned,
                    bool counts, StateRecord& state);
   /// Writes the state of an input and an output that deal only with each other, or brings it back, where both
-  /// are idle and set aside.
+  /// are set aside and without packets.
   void move_state(uint32_t input, uint32_t output, const VcNames& from, const VcNames& to, StateTape& tape);
-  /// Takes away all packets of an input that is set aside; adds those that are not in `packets` yet.
+  /// Takes away all packets of an input that is set aside, and adds them to `packets`.
   void clear(uint32_t input, uint32_t output, std::vector<fabric::PacketRef>& packets);
   OutputLoad load(uint32_t output) const;
   /// The last flit that left by an output came by that input.

@@ -127,9 +127,7 @@ void Router::clear(uint32_t input, uint32_t output, std::vector<fabric::PacketRe
   wanted_[output] -= packets_at(input);
   for (uint32_t v = 0; v < vcs_; ++v) {
     InputVc& in = inputs_[input * vcs_ + v];
-    for_each_packet(in, [&](fabric::PacketRef packet) {
-      if (std::find(packets.begin(), packets.end(), packet) == packets.end()) packets.push_back(packet);
-    });
+    for_each_packet(in, [&](fabric::PacketRef packet) { packets.push_back(packet); });
     in.queue.clear();
     in.packet = fabric::kNoPacket;
   }

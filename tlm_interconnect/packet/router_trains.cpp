@@ -50,8 +50,16 @@ uint32_t Router::packets_at(uint32_t input) const {
 }
 
 bool Router::idle(uint32_t input, uint32_t output) const {
-  const Port& in = ports_[input];
-  return wanted_[output] == 0 && packets_at(input) == 0 && in.pauses == 0 && ports_[output].paused_by == 0;
+  return wanted_[output] == 0 && packets_at(input) == 0;
+}
+
+bool Router::keeps(uint32_t input, uint32_t output) const {
+  const uint32_t own = packets_at(input);
+  return wanted_[output] == own && (own == 0 || had_last(input, output));
+}
+
+bool Router::pauses(uint32_t input, uint32_t output) const {
+  return ports_[input].pauses != 0 || ports_[output].paused_by != 0;
 }
 
 bool Router::exclusive(uint32_t input, uint32_t output, uint32_t message, uint64_t& looked_at) {

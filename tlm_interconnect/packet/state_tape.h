@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "configs/ticks.h"
+#include "tlm_interconnect/packet/packed_numbers.h"
 #include "tlm_interconnect/protocol/packet_pool.h"
 
 namespace weft::packet {
@@ -26,22 +27,21 @@ class StateTape {
     fabric::Packet last;
   };
   /// Writes. `last`: which of the packets are like Models::last.
-  StateTape(std::vector<uint64_t>& words, Ticks reference, fabric::PacketPool& pool, uint64_t last)
-      : written_(&words), reference_(reference), pool_(pool), last_(last) {}
+  StateTape(PackedNumbers& numbers, Ticks reference, fabric::PacketPool& pool, uint64_t last)
+      : written_(&numbers), read_(numbers), reference_(reference), pool_(pool), last_(last) {}
   /// Reads.
-  StateTape(const std::vector<uint64_t>& words, Ticks reference, fabric::PacketPool& pool,
-            const Models& models)
-      : read_(words.data()), reference_(reference), pool_(pool), models_(&models) {}
+  StateTape(const PackedNumbers& numbers, Ticks reference, fabric::PacketPool& pool, const Models& models)
+      : read_(numbers), reference_(reference), pool_(pool), models_(&models) {}
 
-  bool reads() const { return read_ != nullptr; }
+  bool reads() const { return written_ == nullptr; }
   /// The last packet of the message is among those that have been written.
   bool has_last() const { return has_last_; }
   template <typename T>
   void number(T& n) {
     if (reads()) {
-      n = static_cast<T>(*read_++);
+      n = static_cast<T>(read_.next());
     } else {
-      written_->push_back(static_cast<uint64_t>(n));
+      written_->add(static_cast<uint64_t>(n));
     }
   }
   void time(Ticks& t) {
@@ -75,8 +75,8 @@ class StateTape {
     return packets_[place - 1];
   }
 
-  std::vector<uint64_t>* written_ = nullptr;
-  const uint64_t* read_ = nullptr;
+  PackedNumbers* written_ = nullptr;
+  PackedNumbers::Reader read_;
   Ticks reference_;
   fabric::PacketPool& pool_;
   const Models* models_ = nullptr;

@@ -16,6 +16,7 @@ constexpr uint64_t kRetry = 16;     ///< packets to wait after a disturbance; do
 constexpr uint64_t kLongestRetry = 4096;
 constexpr uint64_t kFirstWindow = 8;  ///< doubles until a period fits
 constexpr uint64_t kLongestWindow = 4096;
+constexpr uint32_t kMostUnclear = 6;      ///< times that the messages which do not wait for their path double
 constexpr uint64_t kLongestSearch = 512;  ///< packets that are observed, beside two round trips
 
 // The account of an interface, in words of a record: to write or compare one takes 1 to 3 ns, to simulate a
@@ -25,6 +26,7 @@ constexpr uint64_t kEarnedPerHop = 6;        ///< a simulated packet-hop: 2 to 4
 constexpr uint64_t kEarnedByTrain = 100;     ///< a packet-hop that went by train
 constexpr uint64_t kEarnedByBeginning = 20;  ///< a packet that began in a train, besides its hops
 constexpr int64_t kMostEarned = 1 << 20;
+constexpr int64_t kLearnsOnCredit = 1 << 18;  ///< while a message is learnt from its first packet on
 constexpr uint64_t kPartOnCredit = 64;  ///< of what a joint train could save at most one in so many parts
 constexpr uint64_t kWayOfHop = 100;     ///< to find the next router of a path
 constexpr uint64_t kLookAtPacket = 4;   ///< whose it is

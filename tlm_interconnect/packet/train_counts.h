@@ -38,11 +38,12 @@ struct TrainCounts {
   uint64_t filling_splits = 0;
   uint64_t joint = 0;  ///< set aside: groups of messages
   uint64_t joint_splits = 0;
-  uint64_t known = 0;    ///< set aside: at their first packet, as they began like an earlier one
-  uint64_t packets = 0;  ///< carried in trains
-  uint64_t hops = 0;     ///< packet-hops of these
-  uint64_t looks = 0;    ///< records made
-  uint64_t work = 0;     ///< spent on all this, in words of a record
+  uint64_t known = 0;        ///< set aside: those that began like an earlier one, at their first packet
+  uint64_t known_later = 0;  ///< .. at a later one, when the packets of others had left their path
+  uint64_t packets = 0;      ///< carried in trains
+  uint64_t hops = 0;         ///< packet-hops of these
+  uint64_t looks = 0;        ///< records made
+  uint64_t work = 0;         ///< spent on all this, in words of a record
 
   uint64_t of(TrainReason why) const { return ordinary[static_cast<size_t>(why)]; }
   /// All packets of messages, of networks with trains.
@@ -57,6 +58,7 @@ struct TrainCounts {
     filling += other.filling;
     filling_splits += other.filling_splits;
     known += other.known;
+    known_later += other.known_later;
     joint += other.joint;
     joint_splits += other.joint_splits;
     packets += other.packets;

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// Messages that begin on an idle path. Nothing but the state of the path, and the length of the message,
-// decides what happens to them. So the second one is observed from its first packet on, and what it does is
-// learnt: how the path is filled, from where on the stream recurs, and in which state. A message that begins
-// in the same state, but for the time and for which VC's turn it is, is set aside at its first packet.
+// Messages that begin alike. On an idle path nothing but the state of the path, and the length of the
+// message, decides what happens to it. So the second one is observed from its first packet on, and what it
+// does is learnt: how the path is filled, from where on the stream recurs, and in which state. A message that
+// begins in the same state, but for the time and for which VC's turn it is, is set aside at its first packet.
 // Resumed before the stream recurs, it is simulated from its beginning. Later the state that was learnt is
 // brought back, and it is a train like others (packet_trains.h).
+//
+// Most messages of a collective follow others, whose last packets are still on the path. Such a message is
+// simulated until these have left. From the first packet on that finds the path clear it is a closed system,
+// as on an idle path. That packet is its beginning then, and its own packets on the path are part of the
+// state.
 //
 // A message that ends before its stream has recurred is learnt up to its last packet.
 //
@@ -14,8 +19,8 @@
 // before the last packet arrives. After that the path of others is set aside when their last packet has been
 // sent.
 
-#ifndef WEFT_TLM_INTERCONNECT_PACKET_IDLE_STARTS_H
-#define WEFT_TLM_INTERCONNECT_PACKET_IDLE_STARTS_H
+#ifndef WEFT_TLM_INTERCONNECT_PACKET_KNOWN_STARTS_H
+#define WEFT_TLM_INTERCONNECT_PACKET_KNOWN_STARTS_H
 
 #include <cstdint>
 #include <memory>
@@ -30,19 +35,23 @@ namespace weft::packet {
 
 class PacketTrains;
 
-class IdleStarts {
+class KnownStarts {
  public:
-  explicit IdleStarts(PacketTrains& trains) : trains_(trains) {}
+  explicit KnownStarts(PacketTrains& trains) : trains_(trains) {}
 
   /// A message is about to begin its first packet, at cycle `t`; `left`: its packets but for the last one.
-  /// True: it is set aside, or from now on observed. False: the path is not idle, or it is known not to be
-  /// worth while.
+  /// True: it is set aside, from now on observed, or waits for its path to clear. False: there is nothing to
+  /// be gained.
   bool begin(PacketTrain& train, uint64_t left, Ticks t);
-  /// The same for a later packet of one that is observed. True: it is set aside.
+  /// The same for a later packet of one that waits.
+  bool begin_later(PacketTrain& train, uint64_t left, Ticks t);
+  /// The same for a later packet of one that is learnt. True: it is set aside.
   bool carry(PacketTrain& train, uint64_t left, Ticks t);
+  /// It waits no longer. `cleared`: its path has.
+  void stop_waiting(PacketTrain& train, bool cleared);
   /// It is observed no longer.
   void stop_learning(PacketTrain& train);
-  /// One that was set aside at its first packet is so far that its stream recurs: brings that state back.
+  /// One that was set aside where it is known from is so far that its stream recurs: brings that state back.
   void bring_back(PacketTrain& train);
   /// Its train is over, but for the last packet. True: its path stays reserved.
   bool ends(PacketTrain& train);
@@ -58,18 +67,22 @@ class IdleStarts {
   /// Nothing that has been learnt stays.
   void clear() {
     starts_.clear();
-    words_ = 0;
+    bytes_ = 0;
     keys_.clear();
     learning_.clear();
   }
 
  private:
   bool idle(PacketTrain& train);
+  bool can_be_saved(PacketTrain& train);
+  bool waits(PacketTrain& train, uint64_t left, Ticks t);
+  bool cleared(PacketTrain& train);
+  bool starts(PacketTrain& train, uint64_t left, Ticks t);
   void write_key(const PacketTrain& train, Ticks t);
-  std::shared_ptr<KnownStart> find(uint64_t hash, const std::vector<uint64_t>& key) const;
+  std::shared_ptr<KnownStart> find(uint64_t hash, const PackedNumbers& key) const;
   bool comes_again(uint64_t hash);
   void keep(uint64_t hash, std::shared_ptr<KnownStart> start);
-  void begin_to_learn(PacketTrain& train, uint64_t hash, Ticks t);
+  void begin_to_learn(PacketTrain& train, PackedNumbers key, uint64_t hash, Ticks t);
   bool recurs(PacketTrain& train, Ticks t);
   void wait(PacketTrain& train, uint64_t packets, uint64_t ahead, Ticks t);
   void note(PacketTrain& train, Ticks t);
@@ -80,17 +93,18 @@ class IdleStarts {
   void set_aside(PacketTrain& train, std::shared_ptr<KnownStart> start, uint64_t left, Ticks t);
   /// True: the last packet has not arrived yet.
   bool save(PacketTrain& train, Ticks reference, Ticks t, PathState& state);
+  void take_packets_away(PacketTrain& train);
   void restore(PacketTrain& train, Ticks reference, const PathState& state);
-  void bring(PacketTrain& train, Ticks reference, const std::vector<TrainArrivals::Burst>& bursts,
+  void bring(PacketTrain& train, const std::vector<TrainArrivals::Burst>& bursts,
              const std::vector<TrainArrivals::Burst>& announced);
   bool may_empty(const PacketTrain& train) const;
 
-  /// 32 MiB; with the states of emptying paths about as much again.
-  static constexpr size_t kMostWords = 1 << 22;
-  static constexpr size_t kMostKeys = 1 << 16;
+  /// Of what is known; the states of emptying paths come to it.
+  static constexpr size_t kMostBytes = 64 << 20;
+  static constexpr size_t kMostKeys = 1 << 20;
   PacketTrains& trains_;
   std::unordered_multimap<uint64_t, std::shared_ptr<KnownStart>> starts_;  ///< by hash of the key
-  size_t words_ = 0;                                                       ///< of all of them
+  size_t bytes_ = 0;                                                       ///< of all of them
   std::unordered_set<uint64_t> keys_;  ///< hashes of those that have come once
   /// .. of those that are being learnt: one message of a kind at a time.
   std::unordered_set<uint64_t> learning_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 
-#include "tlm_interconnect/packet/idle_starts.h"
+#include "tlm_interconnect/packet/known_starts.h"
 
 #include <algorithm>
 #include <utility>
@@ -24,17 +24,112 @@ OutputLoad less(const OutputLoad& load, const OutputLoad& before) {
           load.messages - before.messages};
 }
 
+PackedNumbers packed(const std::vector<uint64_t>& words) {
+  PackedNumbers numbers;
+  for (const uint64_t word : words) numbers.add(word);
+  return numbers;
+}
+
+/// Of bursts that arrive. Times are counted from the end of the one before, the first one from `reference`.
+PackedNumbers packed(const std::vector<TrainArrivals::Burst>& bursts, Ticks reference) {
+  PackedNumbers numbers;
+  for (const TrainArrivals::Burst& burst : bursts) {
+    numbers.add(burst.first - reference);
+    numbers.add(burst.flits << 1 | (burst.tail ? 1u : 0u));
+    numbers.add(burst.flit_time);
+    reference = burst.first + burst.flits * burst.flit_time;
+  }
+  numbers.shrink_to_fit();
+  return numbers;
+}
+
+std::vector<TrainArrivals::Burst> unpacked(const PackedNumbers& numbers, Ticks reference) {
+  std::vector<TrainArrivals::Burst> bursts;
+  PackedNumbers::Reader reader(numbers);
+  while (!reader.at_end()) {
+    TrainArrivals::Burst burst;
+    burst.first = reference + reader.next();
+    const auto flits = static_cast<uint32_t>(reader.next());
+    burst.flits = flits >> 1;
+    burst.tail = (flits & 1) != 0;
+    burst.flit_time = reader.next();
+    reference = burst.first + burst.flits * burst.flit_time;
+    bursts.push_back(burst);
+  }
+  return bursts;
+}
+
+uint64_t flits_of(const std::vector<TrainArrivals::Burst>& bursts) {
+  uint64_t flits = 0;
+  for (const TrainArrivals::Burst& burst : bursts) flits += burst.flits;
+  return flits;
+}
+
 }  // namespace
 
-bool IdleStarts::begin(PacketTrain& train, uint64_t left, Ticks t) {
-  if (!trains_.prepare(train) || !train.any_vc) return false;
-  if (train.balance < static_cast<int64_t>(train.words) || !idle(train)) return false;
+bool KnownStarts::begin(PacketTrain& train, uint64_t left, Ticks t) {
+  if (train.balance < 0 || !trains_.prepare(train) || !train.any_vc) return false;
+  if (train.balance < static_cast<int64_t>(train.words)) return false;
+  return idle(train) ? starts(train, left, t) : waits(train, left, t);
+}
+
+// While its path clears the message goes in steps. So nothing has been decided ahead when it is clear, and
+// those that begin alike come into the same state there.
+bool KnownStarts::waits(PacketTrain& train, uint64_t left, Ticks t) {
+  if (left < train.ahead + costs::kShortest) return false;
+  if (train.passes_over != 0) {
+    --train.passes_over;
+    return false;
+  }
+  if (!train.from->sends_nothing_else(train.virtual_network) || !can_be_saved(train)) return false;
+  train.phase = PacketTrain::Phase::clears;
+  trains_.begin_steps(train, t);
+  return true;
+}
+
+// A path that others use for as long as they last does not clear.
+bool KnownStarts::begin_later(PacketTrain& train, uint64_t left, Ticks t) {
+  const bool too_long = train.begun > train.clears_within + costs::kRetry || train.balance < 0;
+  if (!too_long) {
+    if (trains_.now() < train.record_from || !cleared(train)) return true;
+    train.unclear = 0;
+    if (starts(train, left, t)) return true;
+  }
+  stop_waiting(train, !too_long);
+  train.next_try = train.begun;
+  return false;
+}
+
+// It has reserved nothing: the ports, and what arrives at the receiver, may be another's.
+void KnownStarts::stop_waiting(PacketTrain& train, bool cleared) {
+  trains_.end_steps(train);
+  train.phase = PacketTrain::Phase::idle;
+  train.next_try = train.begun + train.retry;
+  if (cleared) return;
+  train.unclear = std::min(train.unclear + 1, costs::kMostUnclear);
+  train.passes_over = (1u << train.unclear) - 1;
+}
+
+// Where packets of the message wait they must have the output already: how long they have waited for it is
+// counted when they get it, and is not part of the state.
+bool KnownStarts::cleared(PacketTrain& train) {
+  for (auto hop = train.path.rbegin(); hop != train.path.rend(); ++hop) {
+    if (!hop->router->keeps(hop->input, hop->output)) return false;
+  }
+  return train.from->sends_nothing_else(train.virtual_network) && !trains_.meets_carried(train) &&
+         trains_.reservable(train) && trains_.exclusive(train);
+}
+
+// It is set aside, or learnt, if it begins with this packet as one before it did.
+bool KnownStarts::starts(PacketTrain& train, uint64_t left, Ticks t) {
+  const bool later = train.phase == PacketTrain::Phase::clears;
   write_key(train, t);
   trains_.spend(train, trains_.state_.written());
-  const std::vector<uint64_t>& key = trains_.state_.words();
-  const uint64_t hash = hash_of(key);
+  const uint64_t hash = hash_of(trains_.state_.words());
+  if (!comes_again(hash)) return false;
+  PackedNumbers key = packed(trains_.state_.words());
   std::shared_ptr<KnownStart> start = find(hash, key);
-  if (!start && (!comes_again(hash) || learning_.count(hash) != 0)) return false;
+  if (!start && learning_.count(hash) != 0) return false;
   if (start && (!start->carries || t + start->begun.time + left * start->period > ticks(kLongestTickTime)))
     return false;
   train.loads.clear();
@@ -42,34 +137,47 @@ bool IdleStarts::begin(PacketTrain& train, uint64_t left, Ticks t) {
   for (const TrainHop& hop : train.path) train.loads.push_back(hop.router->load(hop.output));
   trains_.reserve(train);
   if (start) {
+    ++(later ? trains_.counters_.known_later : trains_.counters_.known);
+    if (later) trains_.end_steps(train);
     set_aside(train, std::move(start), left, t);
   } else {
-    begin_to_learn(train, hash, t);
+    if (!later) trains_.begin_steps(train, t);
+    begin_to_learn(train, std::move(key), hash, t);
   }
   return true;
 }
 
-bool IdleStarts::idle(PacketTrain& train) {
+bool KnownStarts::idle(PacketTrain& train) {
   return train.from->sends_nothing_else(train.virtual_network) && !trains_.meets_carried(train) &&
-         train.to->receives_nothing(train.virtual_network) && trains_.count_company(train) &&
+         train.to->receives_nothing(train.virtual_network) && can_be_saved(train) &&
          trains_.reservable(train) &&
          std::all_of(train.path.begin(), train.path.end(),
                      [](const TrainHop& hop) { return hop.router->idle(hop.input, hop.output); });
 }
 
-// What a router has decided ahead does not matter where nothing comes.
-void IdleStarts::write_key(const PacketTrain& train, Ticks t) {
+// Its routers count whose packets want which output, from now on. There is no tape for levels and pauses.
+bool KnownStarts::can_be_saved(PacketTrain& train) {
+  return trains_.count_company(train) &&
+         std::none_of(train.path.begin(), train.path.end(),
+                      [](const TrainHop& hop) { return hop.router->pauses(hop.input, hop.output); });
+}
+
+// What a router has decided ahead does not matter where nothing has come yet.
+void KnownStarts::write_key(const PacketTrain& train, Ticks t) {
+  const bool later = train.phase == PacketTrain::Phase::clears;
   StateRecord& state = trains_.state_;
   state.begin(trains_.now(), t);
-  state.number(trains_.messages_[train.message].message.bytes);
+  state.number(train.path.size() << 1 | (later ? 1u : 0u));
+  const NetworkInterface::Progress progress = train.from->progress(train.virtual_network);
+  state.number(progress.bytes - progress.cut);
   for (const Ticks timing : train.timing) state.number(timing);
   // Whether a packet has waited for others is counted where an output passes from one input to another.
   for (const TrainHop& hop : train.path)
     state.number((hop.bubble ? 2 : 0) | (hop.router->had_last(hop.input, hop.output) ? 1 : 0));
-  trains_.write_path(train, PacketTrains::Write::state);
+  trains_.write_path(train, later ? PacketTrains::Write::state_and_horizon : PacketTrains::Write::state);
 }
 
-std::shared_ptr<KnownStart> IdleStarts::find(uint64_t hash, const std::vector<uint64_t>& key) const {
+std::shared_ptr<KnownStart> KnownStarts::find(uint64_t hash, const PackedNumbers& key) const {
   const auto [begin, end] = starts_.equal_range(hash);
   for (auto it = begin; it != end; ++it) {
     if (it->second->key == key) return it->second;
@@ -79,44 +187,50 @@ std::shared_ptr<KnownStart> IdleStarts::find(uint64_t hash, const std::vector<ui
 
 // To learn takes longer than to look for a train as soon as there may be one. So that is for what comes
 // again.
-bool IdleStarts::comes_again(uint64_t hash) {
+bool KnownStarts::comes_again(uint64_t hash) {
   if (keys_.size() >= kMostKeys) keys_.clear();
   return !keys_.insert(hash).second;
 }
 
-void IdleStarts::keep(uint64_t hash, std::shared_ptr<KnownStart> start) {
-  const size_t words =
-      start->key.size() + start->begun.tape.size() +
-      (start->begun.arrivals.size() + start->bursts.size()) * sizeof(TrainArrivals::Burst) / 8;
+void KnownStarts::keep(uint64_t hash, std::shared_ptr<KnownStart> start) {
+  start->key.shrink_to_fit();
+  start->begun.tape.shrink_to_fit();
+  const size_t bytes = sizeof(KnownStart) + start->key.bytes() + start->begun.tape.bytes() +
+                       start->begun.arrivals.bytes() + start->bursts.size() * sizeof(TrainArrivals::Burst);
   // Where there are so many, few come again: those that do are learnt again.
-  if (words_ + words > kMostWords) {
+  if (bytes_ + bytes > kMostBytes) {
     starts_.clear();
-    words_ = 0;
+    bytes_ = 0;
   }
-  words_ += words;
+  bytes_ += bytes;
   starts_.emplace(hash, std::move(start));
 }
 
 // -- one that is learnt
 
-void IdleStarts::begin_to_learn(PacketTrain& train, uint64_t hash, Ticks t) {
+void KnownStarts::begin_to_learn(PacketTrain& train, PackedNumbers key, uint64_t hash, Ticks t) {
   train.learnt = std::make_unique<LearntStart>();
   LearntStart& learnt = *train.learnt;
-  learnt.key = trains_.state_.words();
+  learnt.key = std::move(key);
   learnt.hash = hash;
   learning_.insert(hash);
   learnt.begin = t;
+  learnt.before = train.begun - 1;
   for (const TrainHop& hop : train.path) learnt.queued.push_back(hop.router->queued_ticks(hop.output));
   learnt.arrived.push_back(0);
   train.to->record_arrivals(&learnt.arrivals);
   train.phase = PacketTrain::Phase::learns;
-  trains_.begin_steps(train, t);
 }
 
-bool IdleStarts::carry(PacketTrain& train, uint64_t left, Ticks t) {
+bool KnownStarts::carry(PacketTrain& train, uint64_t left, Ticks t) {
   LearntStart& learnt = *train.learnt;
   learnt.arrived.push_back(learnt.arrivals.size());
   const uint64_t ahead = PacketTrains::alike(*train.from, left);
+  // Beginnings on an idle path are few. The others come in many kinds, so no more is spent than there is.
+  if (train.balance < (learnt.before == 0 ? -costs::kLearnsOnCredit : 0)) {
+    trains_.forget(train);
+    return false;
+  }
   if (trains_.now() < train.record_from) {
     if (ahead == 0) trains_.forget(train);
     return false;
@@ -128,7 +242,7 @@ bool IdleStarts::carry(PacketTrain& train, uint64_t left, Ticks t) {
   }
   if (train.begun < train.first_full) return false;
   if (!learnt.recurs) {
-    if (train.begun > 2 * train.first_full + costs::kLongestSearch) {
+    if (train.begun - learnt.before > 2 * train.first_full + costs::kLongestSearch) {
       learn_in_vain(train);
     } else if (train.begun >= learnt.look_at && recurs(train, t)) {
       wait(train, ahead % (train.packets * train.rounds), ahead, t);
@@ -154,7 +268,7 @@ bool IdleStarts::carry(PacketTrain& train, uint64_t left, Ticks t) {
   return true;
 }
 
-void IdleStarts::stop_learning(PacketTrain& train) {
+void KnownStarts::stop_learning(PacketTrain& train) {
   if (!train.learnt) return;
   learning_.erase(train.learnt->hash);
   train.learnt.reset();
@@ -162,7 +276,7 @@ void IdleStarts::stop_learning(PacketTrain& train) {
 
 // It begins some packets later, so that nothing is left when it ends, and after another round: the state is
 // to be compared with that of a period before. Not if too little would be carried then.
-void IdleStarts::wait(PacketTrain& train, uint64_t packets, uint64_t ahead, Ticks t) {
+void KnownStarts::wait(PacketTrain& train, uint64_t packets, uint64_t ahead, Ticks t) {
   LearntStart& learnt = *train.learnt;
   packets += train.packets * train.rounds;
   learnt.recurs = ahead >= packets + costs::kShortest && t + ahead * train.period < ticks(kLongestTickTime);
@@ -170,19 +284,19 @@ void IdleStarts::wait(PacketTrain& train, uint64_t packets, uint64_t ahead, Tick
   if (packets == train.packets) learnt.noted = {train.begun, t, trains_.state_.words(), trains_.names_};
 }
 
-void IdleStarts::write(PacketTrain& train, Ticks t) {
+void KnownStarts::write(PacketTrain& train, Ticks t) {
   trains_.state_.begin(trains_.now(), t);
   trains_.write_path(train, PacketTrains::Write::state_and_horizon);
   trains_.spend(train, trains_.state_.written());
 }
 
-void IdleStarts::note(PacketTrain& train, Ticks t) {
+void KnownStarts::note(PacketTrain& train, Ticks t) {
   write(train, t);
   train.learnt->noted = {train.begun, t, trains_.state_.words(), trains_.names_};
 }
 
 // In the state that has been noted: if so, with what period.
-bool IdleStarts::comes_again(PacketTrain& train, Ticks t) {
+bool KnownStarts::comes_again(PacketTrain& train, Ticks t) {
   const LearntStart::Moment& noted = train.learnt->noted;
   write(train, t);
   if (trains_.state_.words() != noted.words) return false;
@@ -196,7 +310,7 @@ bool IdleStarts::comes_again(PacketTrain& train, Ticks t) {
 
 // The hash of a state that has been there tells of a period, and the state that comes after it whether there
 // is one. Nothing may have drifted.
-bool IdleStarts::recurs(PacketTrain& train, Ticks t) {
+bool KnownStarts::recurs(PacketTrain& train, Ticks t) {
   LearntStart& learnt = *train.learnt;
   if (learnt.look_at != 0) {
     learnt.look_at = 0;
@@ -216,14 +330,14 @@ bool IdleStarts::recurs(PacketTrain& train, Ticks t) {
   return false;
 }
 
-void IdleStarts::learn_in_vain(PacketTrain& train) {
+void KnownStarts::learn_in_vain(PacketTrain& train) {
   auto start = std::make_shared<KnownStart>();
   start->key = std::move(train.learnt->key);
   keep(train.learnt->hash, std::move(start));
   trains_.forget(train);
 }
 
-void IdleStarts::learn(PacketTrain& train, Ticks t) {
+void KnownStarts::learn(PacketTrain& train, Ticks t) {
   LearntStart& learnt = *train.learnt;
   auto start = std::make_shared<KnownStart>();
   start->key = std::move(learnt.key);
@@ -233,12 +347,12 @@ void IdleStarts::learn(PacketTrain& train, Ticks t) {
     const TrainHop& hop = train.path[h];
     if (hop.router->queued_ticks(hop.output) != learnt.queued[h]) start->carries = false;
   }
-  start->packets = train.begun - 1;
+  start->packets = train.begun - 1 - learnt.before;
   save(train, learnt.begin, t, start->begun);
   // Those that begin alike go on when all routers have decided so much.
   if (start->begun.until > start->begun.time + train.from->cycle_time()) return;
-  start->begun.arrivals = std::move(learnt.arrivals);
-  for (TrainArrivals::Burst& burst : start->begun.arrivals) burst.first -= learnt.begin;
+  start->begun.arrivals = packed(learnt.arrivals, learnt.begin);
+  start->begun.flits = flits_of(learnt.arrivals);
   if (learnt.recurs) {
     start->period = train.period;
     start->period_packets = train.packets;
@@ -248,7 +362,7 @@ void IdleStarts::learn(PacketTrain& train, Ticks t) {
   keep(learnt.hash, std::move(start));
 }
 
-bool IdleStarts::save(PacketTrain& train, Ticks reference, Ticks t, PathState& state) {
+bool KnownStarts::save(PacketTrain& train, Ticks reference, Ticks t, PathState& state) {
   state.time = t - reference;
   state.until = std::max(t, trains_.now()) - reference;
   StateTape tape(state.tape, t, trains_.pool_, NetworkInterface::last_of(train.message));
@@ -267,7 +381,7 @@ bool IdleStarts::save(PacketTrain& train, Ticks reference, Ticks t, PathState& s
 
 // -- those that begin like it
 
-void IdleStarts::set_aside(PacketTrain& train, std::shared_ptr<KnownStart> start, uint64_t left, Ticks t) {
+void KnownStarts::set_aside(PacketTrain& train, std::shared_ptr<KnownStart> start, uint64_t left, Ticks t) {
   train.fresh = false;
   train.since = trains_.now();
   train.first = t;
@@ -282,21 +396,30 @@ void IdleStarts::set_aside(PacketTrain& train, std::shared_ptr<KnownStart> start
   for (TrainArrivals::Burst& burst : train.bursts) burst.first += t + start->begun.time;
   trains_.clear_drift(train);
   train.start = std::move(start);
-  ++trains_.counters_.known;
   trains_.stop_path(train);
 }
 
-void IdleStarts::bring_back(PacketTrain& train) {
+void KnownStarts::bring_back(PacketTrain& train) {
   const Ticks begin = train.first;
   train.first += train.start->begun.time;
   train.from->begun_by_train(begin, train.virtual_network, train.start->packets);
+  take_packets_away(train);
   restore(train, begin, train.start->begun);
   train.from->goes_on(train.virtual_network, train.names[0]);
   trains_.counters_.packets += train.start->packets;
-  bring(train, begin, train.start->begun.arrivals, {});
+  bring(train, unpacked(train.start->begun.arrivals, begin), {});
 }
 
-void IdleStarts::restore(PacketTrain& train, Ticks reference, const PathState& state) {
+// A packet may be in several routers.
+void KnownStarts::take_packets_away(PacketTrain& train) {
+  std::vector<fabric::PacketRef> packets;
+  for (const TrainHop& hop : train.path) hop.router->clear(hop.input, hop.output, packets);
+  std::sort(packets.begin(), packets.end());
+  packets.erase(std::unique(packets.begin(), packets.end()), packets.end());
+  for (const fabric::PacketRef packet : packets) trains_.pool_.release(packet);
+}
+
+void KnownStarts::restore(PacketTrain& train, Ticks reference, const PathState& state) {
   const StateTape::Models models = train.from->models(train.message);
   StateTape tape(state.tape, reference + state.time, trains_.pool_, models);
   train.from->move_sender(train.names[0], tape);
@@ -314,8 +437,8 @@ void IdleStarts::restore(PacketTrain& train, Ticks reference, const PathState& s
 // What arrives at the receiver, but for what has been announced already. A router announces as many flits of
 // a VC at once as it knows of, so it need not have been in the order that was learnt. Two flits of a link
 // never come at one time.
-void IdleStarts::bring(PacketTrain& train, Ticks reference, const std::vector<TrainArrivals::Burst>& bursts,
-                       const std::vector<TrainArrivals::Burst>& announced) {
+void KnownStarts::bring(PacketTrain& train, const std::vector<TrainArrivals::Burst>& bursts,
+                        const std::vector<TrainArrivals::Burst>& announced) {
   std::vector<Ticks> known;
   for (const TrainArrivals::Burst& burst : announced) {
     for (uint32_t k = 0; k < burst.flits; ++k) known.push_back(burst.first + k * burst.flit_time);
@@ -324,7 +447,6 @@ void IdleStarts::bring(PacketTrain& train, Ticks reference, const std::vector<Tr
   std::vector<TrainArrivals::Burst> arrivals;
   MessagePool::Open& open = trains_.messages_[train.message];
   for (TrainArrivals::Burst burst : bursts) {
-    burst.first += reference;
     while (burst.flits != 0 && std::binary_search(known.begin(), known.end(), burst.first)) {
       burst.first += burst.flit_time;
       --burst.flits;
@@ -342,19 +464,19 @@ void IdleStarts::bring(PacketTrain& train, Ticks reference, const std::vector<Tr
 // -- the end
 
 // The train is over, and nobody else has come to its path.
-bool IdleStarts::ends(PacketTrain& train) {
+bool KnownStarts::ends(PacketTrain& train) {
   if (!may_empty(train)) return false;
   train.phase = PacketTrain::Phase::ends;
   return true;
 }
 
 // How its path empties is known, or may be learnt now.
-bool IdleStarts::may_empty(const PacketTrain& train) const {
+bool KnownStarts::may_empty(const PacketTrain& train) const {
   return train.start->empties && (train.start->emptied || looks_at_ == nullptr);
 }
 
 // Its last packet has been sent.
-void IdleStarts::last_sent(PacketTrain& train) {
+void KnownStarts::last_sent(PacketTrain& train) {
   if (!train.from->sends_nothing() || !may_empty(train)) {
     trains_.forget(train);
     return;
@@ -382,19 +504,18 @@ void IdleStarts::last_sent(PacketTrain& train) {
 }
 
 // While a path empties its state is noted whenever something has arrived.
-void IdleStarts::look() {
+void KnownStarts::look() {
   if (looks_at_ == nullptr || looks_at_->bursts.size() == seen_arrivals_) return;
   PacketTrain& train = *looks_at_;
   seen_arrivals_ = train.bursts.size();
   auto now = std::make_unique<PathState>();
   if (!save(train, train.first, trains_.now(), *now)) return;
-  now->arrivals = train.bursts;
-  for (TrainArrivals::Burst& burst : now->arrivals) burst.first -= train.first;
+  now->arrivals = packed(train.bursts, train.first);
   seen_ = std::move(now);
 }
 
 // The latest state in which the last packet had not arrived is learnt.
-void IdleStarts::arrived(uint32_t message) {
+void KnownStarts::arrived(uint32_t message) {
   if (looks_at_ == nullptr || looks_at_->message != message) return;
   PacketTrain& train = *looks_at_;
   train.start->emptied = std::move(seen_);
@@ -402,23 +523,21 @@ void IdleStarts::arrived(uint32_t message) {
   trains_.forget(train);
 }
 
-void IdleStarts::stop_looking(PacketTrain& train) {
+void KnownStarts::stop_looking(PacketTrain& train) {
   if (looks_at_ != &train) return;
   looks_at_ = nullptr;
   seen_.reset();
 }
 
-void IdleStarts::resume_emptied(PacketTrain& train) {
+void KnownStarts::resume_emptied(PacketTrain& train) {
   const Ticks present = trains_.now();
   const PathState& emptied = *train.start->emptied;
   const bool split = present < train.until;
   trains_.counters_.splits += split;
   if (!split) {
-    std::vector<fabric::PacketRef> packets;
-    for (const TrainHop& hop : train.path) hop.router->clear(hop.input, hop.output, packets);
-    for (const fabric::PacketRef packet : packets) trains_.pool_.release(packet);
+    take_packets_away(train);
     restore(train, train.first, emptied);
-    bring(train, train.first, emptied.arrivals, train.bursts);
+    bring(train, unpacked(emptied.arrivals, train.first), train.bursts);
   }
   train.phase = PacketTrain::Phase::resuming;
   // The interface looks whether there is something else to be sent.
