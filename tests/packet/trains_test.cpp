@@ -247,6 +247,24 @@ void add(Outcome& sum, const Outcome& one) {
   sum.known_later += one.known_later;
 }
 
+/// How routers switch, and how fast and even everything is.
+void draw_routers_and_links(Scenario& s, const Pick& pick) {
+  s.network.switching =
+      pick(FlitSwitching::packet_held, FlitSwitching::packet_held, FlitSwitching::flit_interleaved);
+  s.network.switch_allocator = pick("islip", "islip", "round_robin");
+  s.network.shuffle = pick(0u, 0u, 0u, 3u);
+  s.network.cycle = pick(ticks(1000), ticks(640) / 9, ticks(1280));
+  s.flit_time = s.network.cycle * pick(4u, 4u, 8u, 5u, 3u) / 4;
+  s.ni_flit_time = pick(0u, 0u, 1u) * s.flit_time / 2;
+  s.uneven = pick(false, false, true);
+  s.far = pick(false, true);
+}
+
+/// About as long as all messages take on one link, one after the other.
+Picoseconds busy_for(const Scenario& s) {
+  return uint64_t{s.messages} * s.longest * (s.packet_bytes / 16) * s.flit_time / kTicksPerPicosecond;
+}
+
 TEST(Trains, ChangeNothingOnAnyTopology) {
   for (const char* notation : {"Switch(8)", "Ring(8)", "Ring(4)_Ring(4)", "Mesh(4)_Mesh(3)", "FatTree(4,2)",
                                "Ring(3)_Switch(4)", "FullyConnected(5)", "Switch(70)"}) {
@@ -406,15 +424,7 @@ TEST(Trains, ChangeNothingWhereMessagesBeginAlike) {
       s.network.vcs = pick(1u, 2u);
       s.network.strict_cut_through = true;
     }
-    s.network.switching =
-        pick(FlitSwitching::packet_held, FlitSwitching::packet_held, FlitSwitching::flit_interleaved);
-    s.network.switch_allocator = pick("islip", "islip", "round_robin");
-    s.network.shuffle = pick(0u, 0u, 0u, 3u);
-    s.network.cycle = pick(ticks(1000), ticks(640) / 9, ticks(1280));
-    s.flit_time = s.network.cycle * pick(4u, 4u, 8u, 5u, 3u) / 4;
-    s.ni_flit_time = pick(0u, 0u, 1u) * s.flit_time / 2;
-    s.uneven = pick(false, false, true);
-    s.far = pick(false, true);
+    draw_routers_and_links(s, pick);
     s.latency = s.network.cycle * pick(0u, 5u, 40u, 200u);
     s.network.buffer_flits = pick(64u, 600u, 2048u);
     s.packet_bytes = pick(64u, 256u, 256u);
@@ -423,9 +433,7 @@ TEST(Trains, ChangeNothingWhereMessagesBeginAlike) {
     s.lengths = pick(1u, 2u, 3u);
     s.destinations = pick(0u, 1u);
     // So long that a path is busy for a half, or a tenth, of the time.
-    const uint64_t busy =
-        uint64_t{s.messages} * s.longest * (s.packet_bytes / 16) * s.flit_time / kTicksPerPicosecond;
-    s.span = busy / pick(1u, 2u, 8u) * pick(1u, 4u);
+    s.span = busy_for(s) / pick(1u, 2u, 8u) * pick(1u, 4u);
     s.seed = seed;
     add(sum, compare(s));
   }
@@ -451,15 +459,7 @@ TEST(Trains, ChangeNothingWherePathsClear) {
     s.network.virtual_networks = pick(1u, 1u, 2u);
     s.network.strict_cut_through = pick(false, false, true);
     s.network.release_on_credit = pick(false, false, false, true);
-    s.network.switching =
-        pick(FlitSwitching::packet_held, FlitSwitching::packet_held, FlitSwitching::flit_interleaved);
-    s.network.switch_allocator = pick("islip", "islip", "round_robin");
-    s.network.shuffle = pick(0u, 0u, 0u, 3u);
-    s.network.cycle = pick(ticks(1000), ticks(640) / 9, ticks(1280));
-    s.flit_time = s.network.cycle * pick(4u, 4u, 8u, 5u, 3u) / 4;
-    s.ni_flit_time = pick(0u, 0u, 1u) * s.flit_time / 2;
-    s.uneven = pick(false, false, true);
-    s.far = pick(false, true);
+    draw_routers_and_links(s, pick);
     s.latency = s.network.cycle * pick(5u, 40u, 200u, 400u);
     s.network.buffer_flits = pick(64u, 600u, 2048u);
     s.packet_bytes = pick(64u, 256u, 256u);
@@ -467,9 +467,7 @@ TEST(Trains, ChangeNothingWherePathsClear) {
     s.longest = pick(60u, 150u, 300u);
     s.lengths = pick(1u, 2u);
     s.steps = pick(1u, 2u, 3u, 5u);
-    const uint64_t busy =
-        uint64_t{s.messages} * s.longest * (s.packet_bytes / 16) * s.flit_time / kTicksPerPicosecond;
-    s.span = busy / pick(1u, 2u, 4u);
+    s.span = busy_for(s) / pick(1u, 2u, 4u);
     s.seed = seed;
     add(sum, compare(s));
   }
@@ -560,7 +558,7 @@ TEST(Trains, CostLittleWhereTheyCannotBe) {
     s.notation = notation;
     s.pattern = s.notation == "Switch(16)" ? Pattern::incast : Pattern::permutation;
     const Outcome outcome = compare(s);
-    EXPECT_LT(outcome.work, 8 * outcome.hops + 16 * 24000) << notation << ' ' << outcome.hops;
+    EXPECT_LT(outcome.work, 8 * outcome.hops + 16 * 20000) << notation << ' ' << outcome.hops;
   }
 }
 

@@ -76,7 +76,8 @@ bool KnownStarts::begin(PacketTrain& train, uint64_t left, Ticks t) {
 // While its path clears the message goes in steps. So nothing has been decided ahead when it is clear, and
 // those that begin alike come into the same state there.
 bool KnownStarts::waits(PacketTrain& train, uint64_t left, Ticks t) {
-  if (left < train.ahead + costs::kShortest) return false;
+  // That is paid from what trains have saved, not in advance: where others never leave it is all in vain.
+  if (left < train.ahead + costs::kShortest || train.balance < costs::kInAdvance) return false;
   if (train.passes_over != 0) {
     --train.passes_over;
     return false;
