@@ -13,6 +13,7 @@
 
 #include "configs/file_set.h"
 #include "configs/input_file.h"
+#include "configs/zigzag.h"
 #include "tlm_interconnect/border/bytes.h"
 #include "tlm_interconnect/packet/packet_config.h"
 
@@ -32,14 +33,6 @@ constexpr size_t kLongestConfiguration = size_t{64} << 20;
 constexpr uint32_t kDeepestBuffer = 1u << 24;
 /// Of all ports of a router together, so that a damaged file does not fill the memory.
 constexpr uint64_t kMostBuffers = uint64_t{1} << 28;
-
-uint64_t zigzag(uint64_t difference) {
-  const auto value = static_cast<int64_t>(difference);
-  return (static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63);
-}
-uint64_t unzigzag(uint64_t value) {
-  return (value >> 1) ^ (~(value & 1) + 1);
-}
 
 using HeaderWriter = fabric::ByteWriterOf<uint8_t>;
 

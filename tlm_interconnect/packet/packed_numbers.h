@@ -11,12 +11,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "configs/zigzag.h"
+
 namespace weft::packet {
 
 class PackedNumbers {
  public:
   void add(uint64_t n) {
-    uint64_t rest = (n << 1) ^ (n >> 63 != 0 ? ~uint64_t{0} : 0);
+    uint64_t rest = zigzag(n);
     for (; rest >= 0x80; rest >>= 7) bytes_.push_back(static_cast<uint8_t>(rest | 0x80));
     bytes_.push_back(static_cast<uint8_t>(rest));
   }
@@ -38,7 +40,7 @@ class PackedNumbers {
         rest |= uint64_t{byte & 0x7fu} << shift;
         if (byte < 0x80) break;
       }
-      return (rest >> 1) ^ (~(rest & 1) + 1);
+      return unzigzag(rest);
     }
 
    private:
