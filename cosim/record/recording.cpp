@@ -13,6 +13,7 @@
 
 #include "configs/file_set.h"
 #include "configs/input_file.h"
+#include "configs/varint.h"
 #include "configs/zigzag.h"
 #include "tlm_interconnect/border/bytes.h"
 #include "tlm_interconnect/packet/packet_config.h"
@@ -427,8 +428,7 @@ void RecordingWriter::append(const std::vector<uint8_t>& bytes) {
 }
 
 void RecordingWriter::number(uint64_t value) {
-  for (; value > 0x7f; value >>= 7) buffer_.push_back(static_cast<uint8_t>(value | 0x80));
-  buffer_.push_back(static_cast<uint8_t>(value));
+  append_varint(buffer_, value);
 }
 
 void RecordingWriter::add(const RecordedEvent& event) {

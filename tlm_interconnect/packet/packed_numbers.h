@@ -11,17 +11,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "configs/varint.h"
 #include "configs/zigzag.h"
 
 namespace weft::packet {
 
 class PackedNumbers {
  public:
-  void add(uint64_t n) {
-    uint64_t rest = zigzag(n);
-    for (; rest >= 0x80; rest >>= 7) bytes_.push_back(static_cast<uint8_t>(rest | 0x80));
-    bytes_.push_back(static_cast<uint8_t>(rest));
-  }
+  void add(uint64_t n) { append_varint(bytes_, zigzag(n)); }
   void clear() { bytes_.clear(); }
   void shrink_to_fit() { bytes_.shrink_to_fit(); }
   size_t bytes() const { return bytes_.size(); }

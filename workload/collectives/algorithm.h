@@ -17,16 +17,12 @@
 #include <vector>
 
 #include "configs/blueprint/shape.h"
+#include "configs/log2.h"
 #include "configs/types.h"
 
 namespace weft::collectives {
 
-/// Of n > 0, rounded down.
-inline uint32_t log2_floor(uint32_t n) {
-  uint32_t k = 0;
-  while (n >> (k + 1)) ++k;
-  return k;
-}
+using weft::log2_floor;  // algorithms of plugins find it here
 
 /// Sizes of the n blocks of a phase: the first `extra` blocks hold one unit more than `base` units.
 struct Split {

@@ -14,6 +14,7 @@
 
 #include "configs/stop.h"
 #include "configs/types.h"
+#include "configs/varint.h"
 #include "workload/generate/llm_shape.h"
 #include "workload/generate/parameter_checks.h"
 
@@ -68,9 +69,7 @@ void OutputFile::check() const {
 
 void TraceFile::write(const google::protobuf::MessageLite& message) {
   check_stop();
-  auto length = static_cast<uint64_t>(message.ByteSizeLong());
-  for (; length >= 0x80; length >>= 7) buffer_.push_back(static_cast<char>(0x80 | (length & 0x7F)));
-  buffer_.push_back(static_cast<char>(length));
+  append_varint(buffer_, message.ByteSizeLong());
   // The schema has no map fields, the only ones whose order protobuf leaves open.
   message.AppendToString(&buffer_);
   if (buffer_.size() >= (1u << 20)) drain();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "configs/log2.h"
 #include "workload/library/cube_mesh.h"
 #include "workload/library/nccl_tuner.h"
 #include "workload/library/planner.h"
@@ -19,10 +20,6 @@ constexpr uint32_t kSlicedSteps = 4;  // steps of a Simple chunk of rings that r
 
 size_t index(Protocol protocol) {
   return static_cast<size_t>(protocol);
-}
-
-double log2_floor(uint32_t value) {
-  return std::floor(std::log2(static_cast<double>(value)));
 }
 
 bool chains(LibraryOp op) {
@@ -269,7 +266,7 @@ void lay_out_tree(const Context& c, LibraryPlan& plan, uint32_t channels) {
   }
   plan.chunk_bytes = static_cast<uint64_t>(chunk);
   plan.sigma_us = c.tables.slice[index(plan.protocol)];
-  plan.steps = c.shape.local + static_cast<uint32_t>(log2_floor(c.shape.nodes));
+  plan.steps = c.shape.local + log2_floor(c.shape.nodes);
   plan.way_bandwidth = way_bandwidth(c, plan, 2 * (c.shape.local - 1), 2 * log2_floor(c.shape.nodes));
   plan.loop_bytes = plan.chunk_bytes;
   plan.loops = (plan.channel_bytes + plan.loop_bytes - 1) / plan.loop_bytes;

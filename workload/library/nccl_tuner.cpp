@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "configs/log2.h"
+
 namespace weft::library {
 namespace {
 
@@ -16,12 +18,6 @@ constexpr uint32_t kMostDirect = 8;  // ranks of a node with CollNetDirect (NCCL
 constexpr uint32_t kMostNvlsParts = 32;
 constexpr double kArity = 0.4;     // us that each further rank of the node adds to CollNetDirect
 constexpr double kUsPerGb = 1e-3;  // us that a byte takes at 1 GB/s
-
-uint32_t log2_floor(uint64_t value) {
-  uint32_t log = 0;
-  while ((value >>= 1) != 0) ++log;
-  return log;
-}
 
 size_t index(Protocol protocol) {
   return static_cast<size_t>(protocol);

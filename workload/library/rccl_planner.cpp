@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "configs/log2.h"
 #include "workload/library/nccl_tuner.h"
 #include "workload/library/planner.h"
 
@@ -16,10 +17,6 @@ constexpr uint32_t kAllPairsRanks = 8;  // the programs are written for so many
 
 size_t index(Protocol protocol) {
   return static_cast<size_t>(protocol);
-}
-
-double log2_floor(uint32_t value) {
-  return std::floor(std::log2(static_cast<double>(value)));
 }
 
 bool has_all_pairs(const Context& c, LibraryOp op) {

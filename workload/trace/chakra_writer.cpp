@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "configs/types.h"
+#include "configs/varint.h"
 #include "workload/trace/chakra.pb.h"
 
 namespace weft::trace {
@@ -56,12 +57,7 @@ void ChakraWriter::open() {
 }
 
 void append_delimited(const google::protobuf::MessageLite& message, std::string& out) {
-  uint64_t size = message.ByteSizeLong();
-  while (size >= 0x80) {
-    out.push_back(static_cast<char>(size | 0x80));
-    size >>= 7;
-  }
-  out.push_back(static_cast<char>(size));
+  append_varint(out, message.ByteSizeLong());
   message.AppendToString(&out);
 }
 
