@@ -376,6 +376,8 @@ int compare_all_trains(uint32_t pairs, uint32_t only) {
   TrainBench clos_one_long = clos_one;
   clos_one_long.steps = 1;
   clos_one_long.bytes = uint64_t{16} << 20;
+  TrainBench clos_one_longer = clos_one_long;
+  clos_one_longer.bytes = uint64_t{32} << 20;
   TrainBench clos_small = clos;
   clos_small.bytes = uint64_t{128} << 10;
   clos_small.packet_bytes = 256;
@@ -394,7 +396,7 @@ int compare_all_trains(uint32_t pairs, uint32_t only) {
   int status = 0;
   uint32_t number = 0;
   for (const TrainBench& bench : {good, far, far_long, far_one, far_direct, clos, clos_one, clos_small, near,
-                                  incast, incast_near, far_steps, clos_one_long}) {
+                                  incast, incast_near, far_steps, clos_one_long, clos_one_longer}) {
     if (++number == only || only == 0) status |= compare_trains(bench, pairs);
   }
   return status;
