@@ -30,9 +30,9 @@ PacketTopology topology(const std::string& notation) {
   return make_from_notation(notation, {}, {});
 }
 
-std::map<uint32_t, uint32_t> by_input(const std::vector<SwitchGrant>& grants) {
+std::map<uint32_t, uint32_t> by_input(const std::vector<SwitchRequest>& grants) {
   std::map<uint32_t, uint32_t> m;
-  for (const SwitchGrant& g : grants) m[g.input] = g.output;
+  for (const SwitchRequest& g : grants) m[g.input] = g.output;
   return m;
 }
 
@@ -107,9 +107,9 @@ TEST(Islip, TwoInputsForOneOutputTakeTurns) {
   std::vector<uint32_t> winners;
   for (int i = 0; i < 4; ++i) {
     r.clear();
-    r.add(1, 2);
-    r.add(3, 2);
-    std::vector<SwitchGrant> grants;
+    r.add(1, 2, 0);
+    r.add(3, 2, 0);
+    std::vector<SwitchRequest> grants;
     islip->allocate(r, grants);
     ASSERT_EQ(grants.size(), 1u);
     EXPECT_EQ(grants[0].output, 2u);
@@ -124,14 +124,14 @@ TEST(Islip, PointersDesynchronise) {
   auto islip = make_switch_allocator("islip", n, 1);
   SwitchRequests r(n);
   for (uint32_t i = 0; i < n; ++i) {
-    for (uint32_t o = 0; o < n; ++o) r.add(i, o);
+    for (uint32_t o = 0; o < n; ++o) r.add(i, o, 0);
   }
   size_t matched = 0;
   for (uint32_t cycle = 0; cycle < 3 * n; ++cycle) {
-    std::vector<SwitchGrant> grants;
+    std::vector<SwitchRequest> grants;
     islip->allocate(r, grants);
     std::set<uint32_t> outputs;
-    for (const SwitchGrant& g : grants) EXPECT_TRUE(outputs.insert(g.output).second);
+    for (const SwitchRequest& g : grants) EXPECT_TRUE(outputs.insert(g.output).second);
     EXPECT_EQ(by_input(grants).size(), grants.size());
     if (cycle == 0) {
       EXPECT_EQ(grants.size(), 1u);  // all pointers still agree
@@ -145,9 +145,9 @@ TEST(Islip, MoreIterationsFillTheMatching) {
   auto islip = make_switch_allocator("islip", 3, 3);
   SwitchRequests r(3);
   for (uint32_t i = 0; i < 3; ++i) {
-    for (uint32_t o = 0; o < 3; ++o) r.add(i, o);
+    for (uint32_t o = 0; o < 3; ++o) r.add(i, o, 0);
   }
-  std::vector<SwitchGrant> grants;
+  std::vector<SwitchRequest> grants;
   islip->allocate(r, grants);
   EXPECT_EQ(grants.size(), 3u);
   EXPECT_EQ(by_input(grants).size(), 3u);
@@ -164,15 +164,15 @@ TEST(SwitchAllocators, OnlyRequestedPairsAndNoPortTwice) {
       for (int k = 0; k < 100; ++k) {
         const uint32_t i = random.below(70);
         const uint32_t o = random.below(70);
-        r.add(i, o);
+        r.add(i, o, 0);
         asked.insert({i, o});
       }
-      std::vector<SwitchGrant> grants;
+      std::vector<SwitchRequest> grants;
       allocator->allocate(r, grants);
       std::set<uint32_t> inputs;
       std::set<uint32_t> outputs;
       ASSERT_FALSE(grants.empty());
-      for (const SwitchGrant& g : grants) {
+      for (const SwitchRequest& g : grants) {
         EXPECT_TRUE(asked.count({g.input, g.output})) << name;
         EXPECT_TRUE(inputs.insert(g.input).second) << name;
         EXPECT_TRUE(outputs.insert(g.output).second) << name;

@@ -33,13 +33,15 @@ class PortSet {
     for (uint64_t& w : more_) w = 0;
   }
 
-  /// Calls f(i) for each member in ascending order. f may erase i.
+  /// Calls f(i) for each member in ascending order. f may erase i. There is one call of f, so that compilers
+  /// put it in place.
   template <typename F>
   void for_each(F&& f) const {
-    for (uint64_t w = first_; w != 0; w &= w - 1) f(static_cast<uint32_t>(__builtin_ctzll(w)));
-    for (uint32_t k = 0; k < more_.size(); ++k) {
-      for (uint64_t w = more_[k]; w != 0; w &= w - 1)
-        f(k * 64 + 64 + static_cast<uint32_t>(__builtin_ctzll(w)));
+    uint64_t w = first_;
+    for (uint32_t k = 0;; ++k) {
+      for (; w != 0; w &= w - 1) f(k * 64 + static_cast<uint32_t>(__builtin_ctzll(w)));
+      if (k == more_.size()) return;
+      w = more_[k];
     }
   }
 

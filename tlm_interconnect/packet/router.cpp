@@ -30,7 +30,7 @@ void Router::wake_and_notify(Ticks t) {
 }
 
 void Router::activate() {
-  if (config_.shuffle != 0 && (shuffle_.next() & 1) != 0) {
+  if (shuffles_ && (shuffle_.next() & 1) != 0) {
     run_again();
     return;
   }
@@ -127,7 +127,7 @@ void Router::receive_burst(uint32_t p, const fabric::Transfer& transfer) {
 
 void Router::receive_credit(uint32_t p, const fabric::Transfer& transfer) {
   OutputVc& out = outputs_[p * vcs_ + index(transfer.vc)];
-  const Ticks first = transfer.first + config_.pipeline.credit * cycle_;
+  const Ticks first = transfer.first + credit_time_;
   out.credit.add({first, transfer.flits, transfer.flit_time});
   if (out.credit.outstanding() > static_cast<int64_t>(out.credit.depth())) {
     SC_REPORT_FATAL(kReport, fmt::format("{} port {} VC {}: more credits than the buffer has flits",
@@ -148,9 +148,9 @@ void Router::receive_credit(uint32_t p, const fabric::Transfer& transfer) {
 void Router::cycle(Ticks t) {
   now_ = t;
   if (held_count_ != 0) continue_held(t);
-  if (config_.pipeline.vc_alloc == 0) allocate_vcs(t);
+  if (vc_alloc_time_ == 0) allocate_vcs(t);
   allocate_switch(t);
-  if (config_.pipeline.vc_alloc != 0) allocate_vcs(t);
+  if (vc_alloc_time_ != 0) allocate_vcs(t);
   if (level_due_ != kNever) {
     if (level_due_ <= t) look_at_levels(t);
     wake(level_due_);
@@ -243,7 +243,7 @@ void Router::hold(uint32_t p, uint32_t v) {
 }
 
 void Router::allocate_switch(Ticks t) {
-  if (!config_.strict_priority) {
+  if (!strict_priority_) {
     allocate_switch(t, ~VcMask{0});
     return;
   }
@@ -256,7 +256,6 @@ void Router::allocate_switch(Ticks t) {
 // are what the allocator grants below it.
 void Router::allocate_switch(Ticks t, VcMask vcs) {
   const Ticks next_cycle = t + cycle_;
-  const uint32_t ports = this->ports();
   sa_ports_.for_each([&](uint32_t p) {
     Port& port = ports_[p];
     if (port.input_busy > t) {
@@ -264,7 +263,7 @@ void Router::allocate_switch(Ticks t, VcMask vcs) {
       return;
     }
     const VcMask mask = port.sa_mask & vcs;
-    if (config_.strict_priority && granted_inputs_.contains(p)) {
+    if (strict_priority_ && granted_inputs_.contains(p)) {
       if (mask != 0) wake(next_cycle);
       return;
     }
@@ -293,7 +292,7 @@ void Router::allocate_switch(Ticks t, VcMask vcs) {
             !may_begin(in, t))
           continue;
         OutputVc& out = outputs_[in.out_port * vcs_ + in.out_vc];
-        const uint32_t needed = config_.strict_cut_through && in.sent == 0 ? in.packet_flits : 1;
+        const uint32_t needed = strict_cut_through_ && in.sent == 0 ? in.packet_flits : 1;
         if (out.credit.at(t) < static_cast<int32_t>(needed)) {
           const Ticks when = out.credit.when(needed);
           if (paused_by != 0) missed_credit(in);
@@ -304,40 +303,37 @@ void Router::allocate_switch(Ticks t, VcMask vcs) {
           }
           continue;
         }
-        if (requests_.add(p, in.out_port)) requested_vc_[p * ports + in.out_port] = static_cast<uint8_t>(v);
+        requests_.add(p, in.out_port, v);
       }
     }
   });
-  if (requests_.count() == 0) return;
+  if (requests_.list().empty()) return;
 
   grants_.clear();
   switch_allocator_->allocate(requests_, grants_);
-  for (const SwitchGrant& g : grants_) {
-    const uint32_t v = requested_vc_[g.input * ports + g.output];
-    ports_[g.input].vc_pointer = v + 1 == vcs_ ? 0 : v + 1;
-    if (config_.strict_priority) granted_inputs_.insert(g.input);
-    send(g.input, v, t);
+  for (const SwitchRequest& g : grants_) {
+    ports_[g.input].vc_pointer = g.vc + 1 == vcs_ ? 0 : g.vc + 1;
+    if (strict_priority_) granted_inputs_.insert(g.input);
+    send(g.input, g.vc, t);
   }
-  if (requests_.count() > 1 || ports_[requests_.inputs.first()].sa_mask != 0) {
-    requests_.inputs.for_each([&](uint32_t p) {
-      const Port& port = ports_[p];
-      if (port.sa_mask == 0) return;
-      if (port.input_busy > t) {
-        wake(port.input_busy);
-        return;
-      }
-      for (VcMask m = port.sa_mask; m != 0; m &= m - 1) {
-        const InputVc& in = inputs_[p * vcs_ + lowest_vc(m)];
-        const Ticks busy = ports_[in.out_port].output_busy;
-        wake(std::max({next_cycle, in.ready, aligned_ ? busy : edges_.before(busy)}));
-      }
-    });
-  }
+  requests_.inputs().for_each([&](uint32_t p) {
+    const Port& port = ports_[p];
+    if (port.sa_mask == 0) return;
+    if (port.input_busy > t) {
+      wake(port.input_busy);
+      return;
+    }
+    for (VcMask m = port.sa_mask; m != 0; m &= m - 1) {
+      const InputVc& in = inputs_[p * vcs_ + lowest_vc(m)];
+      const Ticks busy = ports_[in.out_port].output_busy;
+      wake(std::max({next_cycle, in.ready, aligned_ ? busy : edges_.before(busy)}));
+    }
+  });
   requests_.clear();
 }
 
 VcMask Router::free_vcs(uint32_t p, VcMask mask, Ticks t, Ticks& soonest) {
-  if (t >= ports_[p].all_free && !config_.release_on_credit) return mask & ~ports_[p].owned;
+  if (t >= ports_[p].all_free && !release_on_credit_) return mask & ~ports_[p].owned;
   VcMask result = 0;
   for (VcMask m = mask; m != 0; m &= m - 1) {
     const uint32_t v = lowest_vc(m);
@@ -422,8 +418,9 @@ bool Router::any_open(Ticks t, Ticks& soonest) {
 // The route of a head, if it depends on the destination alone and has been asked for before.
 bool Router::known_route(InputVc& in, uint32_t destination) {
   if (destination >= way_ranks_) return false;
-  const Way& way = ways_[in.virtual_network * way_ranks_ + destination];
-  if (way.vc_mask == 0) return false;
+  const uint16_t number = way_numbers_[in.virtual_network * way_ranks_ + destination];
+  if (number == kUnknownWay) return false;
+  const Way& way = ways_[number];
   in.out_port = way.port;
   in.out_mask = way.vc_mask;
   in.bubble = false;
@@ -433,8 +430,12 @@ bool Router::known_route(InputVc& in, uint32_t destination) {
 }
 
 void Router::remember(const InputVc& in, uint32_t destination) {
-  if (destination < way_ranks_)
-    ways_[in.virtual_network * way_ranks_ + destination] = {in.out_mask, in.out_port};
+  if (destination >= way_ranks_) return;
+  size_t number = 0;
+  while (number < ways_.size() && (ways_[number].port != in.out_port || ways_[number].vc_mask != in.out_mask))
+    ++number;
+  if (number == ways_.size()) ways_.push_back({in.out_mask, in.out_port});
+  way_numbers_[in.virtual_network * way_ranks_ + destination] = static_cast<uint16_t>(number);
 }
 
 // False: the head waits, at least until `soonest`.
@@ -526,7 +527,7 @@ void Router::allocate_vcs(Ticks t) {
     Port& port = ports_[p];
     in.out_vc = r.granted;
     if (ecn_ && !in.routed) count_front(p, v);
-    in.ready = t + config_.pipeline.vc_alloc * cycle_;
+    in.ready = t + vc_alloc_time_;
     const FlitRun& run = in.queue.front();
     if (run.stride > ports_[r.port].flit_time && in.packet_flits <= port.depth) {
       // From a slow link to a fast one: wait until the packet can go without gaps, as switches do.
@@ -594,8 +595,8 @@ void Router::start_head(uint32_t p, uint32_t v) {
   in.routed = false;
   in.closed_until = 0;
   if (run.flits != run.packet_flits || !came_before(run, in.free_at)) ++in.late;
-  in.ready = on_cycle(std::max(run.first, in.free_at)) + config_.pipeline.route * cycle_;
-  in.eligible = in.ready + config_.pipeline.vc_alloc * cycle_;
+  in.ready = on_cycle(std::max(run.first, in.free_at)) + route_time_;
+  in.eligible = in.ready + vc_alloc_time_;
   Port& port = ports_[p];
   if (port.va_mask == 0) va_ports_.insert(p);
   port.va_mask |= vc_bit(v);
@@ -735,7 +736,7 @@ void Router::send(uint32_t p, uint32_t v, Ticks t) {
     const Ticks free_at = stride < cycle_ ? edges_.before(last) + cycle_ : done;
     out.free_at = free_at;
     out_port.all_free = std::max(out_port.all_free, free_at);
-    out.draining = config_.release_on_credit;
+    out.draining = release_on_credit_;
     in.packet = fabric::kNoPacket;
     in.free_at = free_at;
     port.sa_mask &= ~vc_bit(v);

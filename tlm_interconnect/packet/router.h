@@ -295,6 +295,8 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   Ticks decided() const { return decided_; }
 
  private:
+  static constexpr size_t kCacheLine = 64;
+
   struct Endpoint final : fabric::FabricEndpoint {
     Endpoint(Router& r, uint32_t i) : FabricEndpoint(kTicksPerPicosecond), router(r), index(i) {}
     void receive(const fabric::Transfer& transfer) override { router.receive(index, transfer); }
@@ -303,7 +305,10 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   };
 
   struct KnownWay;
-  struct InputVc {
+
+  // The routers of a large network do not fit into the caches. A packet's hop spends most of its time waiting
+  // for these three. So each begins a cache line, and a Port has first what every burst needs.
+  struct alignas(kCacheLine) InputVc {
     Ring<FlitRun, 2> queue;
     Ticks ready = 0;            ///< the next stage (VC or switch allocation) not before
     Ticks free_at = 0;          ///< the tail before has left
@@ -328,7 +333,7 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
     bool overrun = false;  ///< this packet has been counted as one
   };
 
-  struct OutputVc {
+  struct alignas(kCacheLine) OutputVc {
     CreditAccount credit;
     Ticks free_at = 0;  ///< the last tail has left
     uint32_t owner = kFree;
@@ -336,39 +341,43 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
     bool watched = false;   ///< somebody waits for a credit not yet on its way
   };
 
-  struct Port {
-    Ticks input_busy = 0;  ///< the crossbar input is taken until then
-    Ticks output_busy = 0;
-    Ticks flit_delay = 0;    ///< switch allocation to the other end
-    Ticks credit_delay = 0;  ///< switch allocation to the credit at the other end
-    Ticks flit_time = 0;
-    Ticks latency = 0;         ///< of the link
-    Ticks credit_latency = 0;  ///< the same
-    uint32_t depth = 0;
-    double flit_error = 0;
-    Ticks replay = 0;
-    uint64_t retries = 0;
+  struct alignas(kCacheLine) Port {
+    // Its input:
+    Ticks input_busy = 0;     ///< the crossbar input is taken until then
+    Ticks credit_delay = 0;   ///< switch allocation to the credit at the other end
     VcMask va_mask = 0;       ///< input VCs that wait for an output VC
     VcMask sa_mask = 0;       ///< input VCs that have one
     VcMask held_mask = 0;     ///< input VCs whose burst may go on without arbitration
     uint32_t vc_pointer = 0;  ///< round-robin among the VCs of this input
-    uint64_t flits = 0;
-    uint64_t flits_before = 0;  ///< of these before the network was last restarted
-    uint64_t packets = 0;       ///< whole ones
-    uint64_t messages = 0;
-    uint64_t payload = 0;         ///< bytes, of the whole packets
-    Wide queued = 0;              ///< ticks: their sum is more than 64 bits hold, perhaps
-    Ticks last_end = 0;           ///< of the last flit that left by this output
-    uint32_t last_input = kFree;  ///< where it came in
-    uint64_t overruns = 0;
+    uint32_t depth = 0;
     uint32_t pauses = 0;     ///< as PortConfig
     uint32_t paused_by = 0;  ///< the same
-    uint32_t xoff = 0;
-    uint32_t xon = 0;
-    bool aside = false;     ///< a train is on this input
+    // Its output:
+    Ticks output_busy = 0;
+    Ticks flit_time = 0;
+    Ticks flit_delay = 0;   ///< switch allocation to the other end
     VcMask owned = 0;       ///< output VCs that have an owner
     uint64_t openings = 0;  ///< as Router::openings_, of this output
     Ticks all_free = 0;     ///< at no time before this are all others free; the last OutputVc::free_at
+    Ticks last_end = 0;     ///< of the last flit that left by this output
+    uint64_t flits = 0;
+    // .. and of whole packets:
+    Wide queued = 0;  ///< ticks: their sum is more than 64 bits hold, perhaps
+    uint64_t packets = 0;
+    uint64_t messages = 0;
+    uint64_t payload = 0;  ///< bytes
+    double flit_error = 0;
+    uint32_t last_input = kFree;  ///< where the last flit that left by this output came in
+    bool aside = false;           ///< a train is on this input
+    // Seldom:
+    Ticks latency = 0;         ///< of the link
+    Ticks credit_latency = 0;  ///< the same
+    Ticks replay = 0;
+    uint64_t retries = 0;
+    uint64_t flits_before = 0;  ///< of the flits, those before the network was last restarted
+    uint64_t overruns = 0;
+    uint32_t xoff = 0;
+    uint32_t xon = 0;
   };
 
   /// The buffers of one virtual network at one input with priority flow control.
@@ -476,78 +485,87 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   uint32_t free_credits(uint32_t port, VcMask vc_mask) override;
   Ticks on_cycle(Ticks t) const { return aligned_ ? t : edges_.from(t); }
 
-  const PacketConfig config_;
-  const uint32_t id_;
-  const uint32_t vcs_;
-  const Ticks cycle_;
-  ClockEdges edges_;
-  const uint32_t quantum_;
-  const bool hold_;
-  const bool aligned_;  ///< every time on every link of the network is a multiple of the cycle
-  const bool eager_;    ///< heads may wait for more than the one output they chose
+  // Of every activation, kept together:
+  Ticks next_ = kNever;      ///< next cycle to decide
+  Ticks notified_ = kNever;  ///< the cycle that it asked the wheel for
+  Ticks decided_ = 0;
+  Ticks now_ = 0;             ///< the cycle being decided
+  Ticks level_due_ = kNever;  ///< earliest Level::due
   Ticks lookahead_ = 0;
+  const Ticks cycle_;
+  const Ticks route_time_;     ///< the stages, in ticks
+  const Ticks vc_alloc_time_;  ///< the same
+  const Ticks credit_time_;    ///< the same
+  ClockEdges edges_;
+  const uint32_t vcs_;
+  const uint32_t quantum_;
   uint32_t steps_ = 0;  ///< trains that are observed here: it decides one cycle at a time
-  const RoutingPolicy& routing_;
-  const std::string selection_name_;
-  std::unique_ptr<SelectionPolicy> selection_;
-  const bool remembers_ways_;  ///< they are certain
-  std::unique_ptr<SwitchAllocator> switch_allocator_;
-  std::unique_ptr<VcAllocator> vc_allocator_;
-  fabric::PacketPool& pool_;
-  Random random_;
-  Random shuffle_;
-
-  std::vector<std::unique_ptr<Endpoint>> endpoints_;
-  std::vector<LinkPort> links_;
-  std::vector<Port> ports_;
-  std::vector<InputVc> inputs_;
-  std::vector<OutputVc> outputs_;
-  std::vector<Ticks> gone_;  ///< per input x output: end of its last flit before another input had its turn
+  uint32_t held_count_ = 0;
+  const bool hold_;
+  const bool aligned_;           ///< every time on every link of the network is a multiple of the cycle
+  const bool eager_;             ///< heads may wait for more than the one output they chose
+  bool remembers_ways_ = false;  ///< they are certain
+  const bool shuffles_;
+  const bool strict_priority_;
+  const bool strict_cut_through_;
+  const bool release_on_credit_;
   PortSet va_ports_;
   PortSet sa_ports_;
   PortSet held_ports_;
-  uint32_t held_count_ = 0;
   uint64_t openings_ =
       0;  ///< tails sent, and credits that somebody waited for without knowing when they come
-
-  SwitchRequests requests_;
-  PortSet granted_inputs_;  ///< strict_priority: in this cycle, by a virtual network that goes before
-  std::vector<uint8_t> requested_vc_;  ///< per input x output
-  std::vector<SwitchGrant> grants_;
-  std::vector<VcRequest> vc_requests_;
-  std::vector<RouteCandidate> candidates_;
-  /// Where routes depend on the destination alone: those asked for so far, by virtual network and
-  /// destination.
+  uint64_t activations_ = 0;
+  uint64_t packets_ = 0;
+  std::vector<Port> ports_;
+  std::vector<InputVc> inputs_;
+  std::vector<OutputVc> outputs_;
+  std::vector<LinkPort> links_;
+  std::vector<Ticks> gone_;  ///< per input x output: end of its last flit before another input had its turn
+  fabric::PacketPool& pool_;
+  /// An output and VCs there that packets are sent by.
   struct Way {
-    VcMask vc_mask = 0;  ///< 0: not known yet
-    uint32_t port = 0;
+    VcMask vc_mask;
+    uint32_t port;
   };
+  static constexpr uint16_t kUnknownWay = 65535;
+  /// Where routes depend on the destination alone: the different ones of those asked for so far, and by
+  /// virtual network and destination which of them it is.
   std::vector<Way> ways_;
+  std::vector<uint16_t> way_numbers_;
   uint32_t way_ranks_ = 0;  ///< destinations of one virtual network; 0: routes are not remembered
+  const uint32_t id_;
+  std::vector<uint32_t> disturbed_;  ///< trains to be resumed before the next cycle
+  /// By output: packets announced and not yet sent on that will, or may, leave by it. Empty: not counted.
+  std::vector<uint32_t> wanted_;
+  std::vector<BurstWatch*> watches_;      ///< by output; empty: nobody watches
+  std::unique_ptr<RouterProbes> probes_;  ///< null: nothing is recorded
+  std::unique_ptr<EcnMarker> ecn_;        ///< null: nothing is marked
+  SwitchRequests requests_;
+  std::vector<SwitchRequest> grants_;
+  std::vector<VcRequest> vc_requests_;
+  std::unique_ptr<SwitchAllocator> switch_allocator_;
+  std::unique_ptr<VcAllocator> vc_allocator_;
+
+  const PacketConfig config_;
+  const RoutingPolicy& routing_;
+  const std::string selection_name_;
+  std::unique_ptr<SelectionPolicy> selection_;
+  Random random_;
+  Random shuffle_;
+  std::vector<std::unique_ptr<Endpoint>> endpoints_;
+  PortSet granted_inputs_;  ///< strict_priority: in this cycle, by a virtual network that goes before
+  std::vector<RouteCandidate> candidates_;
 
   // Priority flow control; empty where no link has it.
   std::vector<Level> levels_;          ///< input x virtual networks + virtual network
   std::vector<PauseAccount> pausing_;  ///< output x virtual networks + virtual network
-  Ticks level_due_ = kNever;           ///< earliest Level::due
 
-  Ticks now_ = 0;            ///< the cycle being decided
-  Ticks next_ = kNever;      ///< next cycle to decide
-  Ticks notified_ = kNever;  ///< the cycle that it asked the wheel for
-  Ticks decided_ = 0;
-
-  std::unique_ptr<RouterProbes> probes_;  ///< null: nothing is recorded
-  std::vector<BurstWatch*> watches_;      ///< by output; empty: nobody watches
-
-  std::unique_ptr<EcnMarker> ecn_;     ///< null: nothing is marked
   std::vector<uint32_t> counted_for_;  ///< ECN, per input VC: the output of its newest packet, kFree: unknown
 
   PacketTrains* trains_ = nullptr;
   std::vector<uint32_t> reserved_inputs_;   ///< interface of the train, or kFree
   std::vector<uint32_t> reserved_outputs_;  ///< the same
   uint32_t reserved_ = 0;                   ///< how many outputs
-  std::vector<uint32_t> disturbed_;         ///< trains to be resumed before the next cycle
-  /// By output: packets announced and not yet sent on that will, or may, leave by it. Empty: not counted.
-  std::vector<uint32_t> wanted_;
   /// Where a head goes, if that is certain: by input VC and flow, the newest in each place of a table.
   struct KnownWay {
     uint32_t input = kFree;
@@ -567,8 +585,6 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
     Ticks notified = kNever;
   };
   Live live_;  ///< put away during a replay
-  uint64_t activations_ = 0;
-  uint64_t packets_ = 0;
   bool gave_place_ = false;
 };
 

@@ -37,35 +37,43 @@ Router::Router(sc_core::sc_module_name name, uint32_t id, const std::vector<Port
                const RouterContext& network)
     : sc_module(name),
       WheelModule(network.wheel),
-      config_(network.config),
-      id_(id),
-      vcs_(config_.total_vcs()),
-      cycle_(config_.cycle),
-      edges_(config_.cycle),
-      quantum_(largest_burst(config_)),
-      hold_(config_.switching == FlitSwitching::packet_held),
-      aligned_(all_on_cycle(config_, ports)),
-      eager_(network.routing.adaptive() || config_.pipeline.vc_alloc == 0),
-      routing_(network.routing),
-      selection_name_(network.selection),
-      selection_(make_selection_policy(selection_name_)),
-      remembers_ways_(!network.routing.adaptive() && selection_->certain()),
-      switch_allocator_(make_switch_allocator(config_.switch_allocator, static_cast<uint32_t>(ports.size()),
-                                              config_.allocator_iterations)),
-      vc_allocator_(make_vc_allocator(config_.vc_allocator, static_cast<uint32_t>(ports.size()), vcs_)),
-      pool_(network.pool),
-      random_(config_.seed, id),
-      shuffle_(config_.shuffle, id),
+      cycle_(network.config.cycle),
+      route_time_(network.config.pipeline.route * cycle_),
+      vc_alloc_time_(network.config.pipeline.vc_alloc * cycle_),
+      credit_time_(network.config.pipeline.credit * cycle_),
+      edges_(cycle_),
+      vcs_(network.config.total_vcs()),
+      quantum_(largest_burst(network.config)),
+      hold_(network.config.switching == FlitSwitching::packet_held),
+      aligned_(all_on_cycle(network.config, ports)),
+      eager_(network.routing.adaptive() || vc_alloc_time_ == 0),
+      shuffles_(network.config.shuffle != 0),
+      strict_priority_(network.config.strict_priority),
+      strict_cut_through_(network.config.strict_cut_through),
+      release_on_credit_(network.config.release_on_credit),
+      va_ports_(static_cast<uint32_t>(ports.size())),
+      sa_ports_(static_cast<uint32_t>(ports.size())),
+      held_ports_(static_cast<uint32_t>(ports.size())),
       ports_(ports.size()),
       inputs_(ports.size() * vcs_),
       outputs_(ports.size() * vcs_),
       gone_(ports.size() * ports.size(), 0),
-      va_ports_(static_cast<uint32_t>(ports.size())),
-      sa_ports_(static_cast<uint32_t>(ports.size())),
-      held_ports_(static_cast<uint32_t>(ports.size())),
+      pool_(network.pool),
+      id_(id),
       requests_(static_cast<uint32_t>(ports.size())),
-      granted_inputs_(static_cast<uint32_t>(ports.size())),
-      requested_vc_(ports.size() * ports.size(), 0) {
+      switch_allocator_(make_switch_allocator(network.config.switch_allocator,
+                                              static_cast<uint32_t>(ports.size()),
+                                              network.config.allocator_iterations)),
+      vc_allocator_(
+          make_vc_allocator(network.config.vc_allocator, static_cast<uint32_t>(ports.size()), vcs_)),
+      config_(network.config),
+      routing_(network.routing),
+      selection_name_(network.selection),
+      selection_(make_selection_policy(selection_name_)),
+      random_(config_.seed, id),
+      shuffle_(config_.shuffle, id),
+      granted_inputs_(static_cast<uint32_t>(ports.size())) {
+  remembers_ways_ = !routing_.adaptive() && selection_->certain();
   const PipelineConfig& stages = config_.pipeline;
   lookahead_ = kNever;
   links_.reserve(ports.size());
@@ -99,10 +107,11 @@ Router::Router(sc_core::sc_module_name name, uint32_t id, const std::vector<Port
   if (!own_on_cycle(config_, ports)) {
     lookahead_ = std::max<Ticks>(1, lookahead_ - std::min(lookahead_, cycle_));
   }
-  constexpr uint32_t kMostWays = 4096;  // 32 KiB
+  constexpr uint32_t kMostWays = 16384;  // 32 KiB
+  static_assert(kMostWays < kUnknownWay);
   if (network.routing.by_destination(id) && network.ranks * config_.virtual_networks <= kMostWays) {
     way_ranks_ = network.ranks;
-    ways_.resize(size_t{way_ranks_} * config_.virtual_networks);
+    way_numbers_.assign(size_t{way_ranks_} * config_.virtual_networks, kUnknownWay);
   }
   if (config_.ecn.enabled) {
     ecn_ = std::make_unique<EcnMarker>(config_.ecn, config_.seed, id, static_cast<uint32_t>(ports.size()),

@@ -14,7 +14,7 @@ namespace weft::packet {
 void Router::receive_pause(uint32_t p, const fabric::Transfer& transfer) {
   const uint32_t network = index(transfer.vc) / config_.vcs;
   PauseAccount& account = pausing_[p * config_.virtual_networks + network];
-  const Ticks from = edges_.from(transfer.first + config_.pipeline.credit * cycle_);
+  const Ticks from = edges_.from(transfer.first + credit_time_);
   const bool on = transfer.kind == fabric::Transfer::Kind::pause;
   if (((ports_[p].paused_by >> network) & 1) == 0 || account.expects_resume() == on) {
     SC_REPORT_FATAL("weft/tlm_interconnect/packet",

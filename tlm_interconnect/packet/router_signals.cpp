@@ -22,7 +22,7 @@ fabric::Stall Router::why_held(uint32_t p, uint32_t v, Ticks t) {
   if (in.sent == 0 && ((out.paused_by >> in.virtual_network) & 1) != 0 &&
       pausing_[in.out_port * config_.virtual_networks + in.virtual_network].at(t))
     return Stall::paused;
-  const uint32_t needed = config_.strict_cut_through && in.sent == 0 ? in.packet_flits : 1;
+  const uint32_t needed = strict_cut_through_ && in.sent == 0 ? in.packet_flits : 1;
   if (outputs_[in.out_port * vcs_ + in.out_vc].credit.at(t) < static_cast<int32_t>(needed))
     return Stall::credits;
   return Stall::arbitration;

@@ -115,7 +115,7 @@ void Router::pass_output_to(uint32_t input, uint32_t output) {
     if (port.last_input != kFree) gone_[port.last_input * ports_.size() + output] = port.last_end;
     port.last_input = input;
   }
-  requests_.add(input, output);
+  requests_.add(input, output, 0);
   grants_.clear();
   switch_allocator_->allocate(requests_, grants_);
   requests_.clear();

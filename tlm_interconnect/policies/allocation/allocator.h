@@ -18,51 +18,88 @@
 
 namespace weft::packet {
 
-struct SwitchGrant {
+/// One input VC that could send by an output: asked for, or granted.
+struct SwitchRequest {
   uint32_t input;
   uint32_t output;
+  uint32_t vc;  ///< of the input
 };
 
-/// The requests of one cycle: a bit per (input, output).
+/// The requests of one cycle. Mostly no two of them are of one input or for one output. So long they are only
+/// a list; a bit per (input, output) is written where there is something to arbitrate.
 class SwitchRequests {
  public:
   explicit SwitchRequests(uint32_t ports)
-      : by_output(ports, ports), by_input(ports, ports), inputs(ports), outputs(ports), ports_(ports) {}
+      : ports_(ports), inputs_(ports), outputs_(ports), by_output_(ports, ports), by_input_(ports, ports) {}
 
-  bool add(uint32_t input, uint32_t output) {
-    if (by_input.contains(input, output)) return false;
-    by_input.insert(input, output);
-    by_output.insert(output, input);
-    inputs.insert(input);
-    outputs.insert(output);
-    ++count_;
-    return true;
+  /// A second request of the same input for the same output does nothing.
+  void add(uint32_t input, uint32_t output, uint32_t vc) {
+    const bool shared = inputs_.contains(input) || outputs_.contains(output);
+    if (shared && !conflict_) {
+      if (known(input, output)) return;
+      conflict_ = true;
+      vcs_.resize(size_t{ports_} * ports_);
+      for (const SwitchRequest& r : list_) write(r);
+    }
+    if (conflict_ && by_input_.contains(input, output)) return;
+    inputs_.insert(input);
+    outputs_.insert(output);
+    list_.push_back({input, output, vc});
+    if (conflict_) write(list_.back());
   }
   void clear() {
-    inputs.for_each([this](uint32_t i) { by_input.clear_row(i); });
-    outputs.for_each([this](uint32_t o) { by_output.clear_row(o); });
-    inputs.clear();
-    outputs.clear();
-    count_ = 0;
+    if (conflict_) {
+      for (const SwitchRequest& r : list_) {
+        by_input_.clear_row(r.input);
+        by_output_.clear_row(r.output);
+      }
+      conflict_ = false;
+    }
+    inputs_.clear();
+    outputs_.clear();
+    list_.clear();
   }
-  uint32_t count() const { return count_; }
-  uint32_t ports() const { return ports_; }
 
-  PortMatrix by_output;
-  PortMatrix by_input;
-  PortSet inputs;
-  PortSet outputs;
+  const std::vector<SwitchRequest>& list() const { return list_; }
+  const PortSet& inputs() const { return inputs_; }
+  const PortSet& outputs() const { return outputs_; }
+  /// Two of them are of one input, or for one output. Else all can be granted, and the three below know
+  /// nothing.
+  bool conflict() const { return conflict_; }
+  const PortMatrix& by_output() const { return by_output_; }
+  const PortMatrix& by_input() const { return by_input_; }
+  SwitchRequest of(uint32_t input, uint32_t output) const {
+    return {input, output, vcs_[size_t{input} * ports_ + output]};
+  }
 
  private:
-  uint32_t ports_;
-  uint32_t count_ = 0;
+  bool known(uint32_t input, uint32_t output) const {
+    for (const SwitchRequest& r : list_) {
+      if (r.input == input && r.output == output) return true;
+    }
+    return false;
+  }
+  void write(const SwitchRequest& r) {
+    by_input_.insert(r.input, r.output);
+    by_output_.insert(r.output, r.input);
+    vcs_[size_t{r.input} * ports_ + r.output] = static_cast<uint8_t>(r.vc);
+  }
+
+  std::vector<SwitchRequest> list_;
+  bool conflict_ = false;
+  const uint32_t ports_;
+  PortSet inputs_;
+  PortSet outputs_;
+  PortMatrix by_output_;
+  PortMatrix by_input_;
+  std::vector<uint8_t> vcs_;  ///< per input x output; empty until the first conflict
 };
 
 class SwitchAllocator {
  public:
   virtual ~SwitchAllocator() = default;
   /// Appends a matching (each input and each output at most once, only requested pairs) to `grants`.
-  virtual void allocate(const SwitchRequests& requests, std::vector<SwitchGrant>& grants) = 0;
+  virtual void allocate(const SwitchRequests& requests, std::vector<SwitchRequest>& grants) = 0;
   /// All that is remembered of one input and one output, as a number: while they deal only with each other,
   /// equal numbers mean equal grants. A request that is alone is granted, whatever is remembered.
   virtual uint64_t memory(uint32_t input, uint32_t output) const = 0;

@@ -15,25 +15,25 @@ IslipSwitchAllocator::IslipSwitchAllocator(uint32_t ports, uint32_t iterations)
       matched_inputs_(ports),
       matched_outputs_(ports) {}
 
-void IslipSwitchAllocator::allocate(const SwitchRequests& requests, std::vector<SwitchGrant>& grants) {
-  if (requests.count() == 1) {  // the common case: nothing to arbitrate, the pointers move all the same
-    const uint32_t input = requests.inputs.first();
-    const uint32_t output = requests.outputs.first();
-    grant_pointer_[output] = after(input);
-    accept_pointer_[input] = after(output);
-    grants.push_back({input, output});
+void IslipSwitchAllocator::allocate(const SwitchRequests& requests, std::vector<SwitchRequest>& grants) {
+  if (!requests.conflict()) {  // nothing to arbitrate, the pointers move all the same
+    for (const SwitchRequest& r : requests.list()) {
+      grant_pointer_[r.output] = after(r.input);
+      accept_pointer_[r.input] = after(r.output);
+      grants.push_back(r);
+    }
     return;
   }
   matched_inputs_.clear();
   matched_outputs_.clear();
   for (uint32_t iteration = 0; iteration < iterations_; ++iteration) {
-    requests.outputs.for_each([&](uint32_t output) {
+    requests.outputs().for_each([&](uint32_t output) {
       if (matched_outputs_.contains(output)) return;
-      uint32_t input = requests.by_output.first_from(output, grant_pointer_[output]);
+      uint32_t input = requests.by_output().first_from(output, grant_pointer_[output]);
       if (iteration > 0) {  // only inputs still without a match
         const uint32_t stop = input;
         while (matched_inputs_.contains(input)) {
-          input = requests.by_output.first_from(output, after(input));
+          input = requests.by_output().first_from(output, after(input));
           if (input == stop) return;
         }
       }
@@ -44,7 +44,7 @@ void IslipSwitchAllocator::allocate(const SwitchRequests& requests, std::vector<
     granted_inputs_.for_each([&](uint32_t input) {
       const uint32_t output = granted_.first_from(input, accept_pointer_[input]);
       granted_.clear_row(input);
-      grants.push_back({input, output});
+      grants.push_back(requests.of(input, output));
       any = true;
       matched_inputs_.insert(input);
       matched_outputs_.insert(output);

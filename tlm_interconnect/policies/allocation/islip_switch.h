@@ -15,7 +15,7 @@ namespace weft::packet {
 class IslipSwitchAllocator final : public SwitchAllocator {
  public:
   IslipSwitchAllocator(uint32_t ports, uint32_t iterations);
-  void allocate(const SwitchRequests& requests, std::vector<SwitchGrant>& grants) override;
+  void allocate(const SwitchRequests& requests, std::vector<SwitchRequest>& grants) override;
   uint64_t memory(uint32_t input, uint32_t output) const override {
     return (uint64_t{grant_pointer_[output]} << 32) | accept_pointer_[input];
   }

@@ -12,18 +12,26 @@ RoundRobinSwitchAllocator::RoundRobinSwitchAllocator(uint32_t ports, uint32_t)
       proposals_(ports, ports),
       proposed_(ports) {}
 
-void RoundRobinSwitchAllocator::allocate(const SwitchRequests& requests, std::vector<SwitchGrant>& grants) {
-  requests.inputs.for_each([&](uint32_t input) {
-    const uint32_t output = requests.by_input.first_from(input, input_pointer_[input]);
+void RoundRobinSwitchAllocator::allocate(const SwitchRequests& requests, std::vector<SwitchRequest>& grants) {
+  if (!requests.conflict()) {  // nothing to arbitrate, the pointers move all the same
+    for (const SwitchRequest& r : requests.list()) {
+      output_pointer_[r.output] = after(r.input);
+      input_pointer_[r.input] = after(r.output);
+      grants.push_back(r);
+    }
+    return;
+  }
+  requests.inputs().for_each([&](uint32_t input) {
+    const uint32_t output = requests.by_input().first_from(input, input_pointer_[input]);
     proposals_.insert(output, input);
     proposed_.insert(output);
   });
   proposed_.for_each([&](uint32_t output) {
     const uint32_t input = proposals_.first_from(output, output_pointer_[output]);
     proposals_.clear_row(output);
-    output_pointer_[output] = input + 1 == ports_ ? 0 : input + 1;
-    input_pointer_[input] = output + 1 == ports_ ? 0 : output + 1;
-    grants.push_back({input, output});
+    output_pointer_[output] = after(input);
+    input_pointer_[input] = after(output);
+    grants.push_back(requests.of(input, output));
   });
   proposed_.clear();
 }
