@@ -19,59 +19,64 @@
 namespace weft::vcd {
 
 /// The list of each instant: open addressing with linear probing, because every value that is known ahead
-/// asks for its instant.
+/// asks for its instant. A cell is the list's number alone: the table is small, and whoever finds a list
+/// needs it anyway. `lists[number].time` is the list's instant.
 class InstantTable {
  public:
   static constexpr uint32_t kNone = ~uint32_t{0};
 
-  /// Where the list of `t` is kept: kNone if the instant is new. Valid until the next call.
-  uint32_t& at(Time t) {
-    if (2 * (used_ + 1) > cells_.size()) grow();
-    Cell& cell = cells_[find(t)];
-    if (cell.list == kNone) {
-      cell.time = t;
-      ++used_;
-    }
-    return cell.list;
+  /// kNone: the instant is not there.
+  template <class Lists>
+  uint32_t list_of(Time t, const Lists& lists) const {
+    return cells_[find(t, lists)];
+  }
+
+  /// The list's instant must not be there.
+  template <class Lists>
+  void insert(uint32_t list, const Lists& lists) {
+    if (2 * (used_ + 1) > cells_.size()) grow(lists);
+    cells_[find(lists[list].time, lists)] = list;
+    ++used_;
   }
 
   /// The instant must be there.
-  void erase(Time t) {
-    size_t hole = find(t);
+  template <class Lists>
+  void erase(Time t, const Lists& lists) {
+    size_t hole = find(t, lists);
     --used_;
     // What was pushed on by the cell that falls free moves back, so that probing still finds it.
-    for (size_t i = (hole + 1) & mask(); cells_[i].list != kNone; i = (i + 1) & mask()) {
-      const size_t home = home_of(cells_[i].time);
+    for (size_t i = (hole + 1) & mask(); cells_[i] != kNone; i = (i + 1) & mask()) {
+      const size_t home = home_of(lists[cells_[i]].time);
       if (((i - home) & mask()) < ((i - hole) & mask())) continue;
       cells_[hole] = cells_[i];
       hole = i;
     }
-    cells_[hole].list = kNone;
+    cells_[hole] = kNone;
   }
 
  private:
-  struct Cell {
-    Time time = 0;
-    uint32_t list = kNone;
-  };
-
   size_t mask() const { return cells_.size() - 1; }
-  size_t home_of(Time t) const { return (t * 0x9e3779b97f4a7c15u) >> 32 & mask(); }
+  // The upper bits of the product: those spread times that are a period apart.
+  size_t home_of(Time t) const { return (t * 0x9e3779b97f4a7c15u) >> shift_; }
 
-  size_t find(Time t) const {
+  template <class Lists>
+  size_t find(Time t, const Lists& lists) const {
     size_t i = home_of(t);
-    while (cells_[i].list != kNone && cells_[i].time != t) i = (i + 1) & mask();
+    while (cells_[i] != kNone && lists[cells_[i]].time != t) i = (i + 1) & mask();
     return i;
   }
 
-  [[gnu::noinline]] void grow() {
-    std::vector<Cell> old(cells_.empty() ? 64 : 2 * cells_.size());
+  template <class Lists>
+  [[gnu::noinline]] void grow(const Lists& lists) {
+    std::vector<uint32_t> old(2 * cells_.size(), kNone);
     old.swap(cells_);
-    for (const Cell& cell : old)
-      if (cell.list != kNone) cells_[find(cell.time)] = cell;
+    --shift_;
+    for (const uint32_t list : old)
+      if (list != kNone) cells_[find(lists[list].time, lists)] = list;
   }
 
-  std::vector<Cell> cells_;
+  std::vector<uint32_t> cells_ = std::vector<uint32_t>(64, kNone);  ///< always a power of two
+  unsigned shift_ = 58;                                             ///< leaves the bits that number them
   size_t used_ = 0;
 };
 
@@ -87,8 +92,8 @@ class EntryList {
   const Entry* begin() const { return entries_.get(); }
   const Entry* end() const { return entries_.get() + size_; }
 
-  void push(const Entry& entry) {
-    if (size_ == capacity_) grow();
+  void push(Entry entry) {
+    if (size_ == capacity_) return push_grown(entry);
     entries_[size_++] = entry;
   }
 
@@ -107,12 +112,13 @@ class EntryList {
   }
 
  private:
-  [[gnu::noinline]] void grow() {
+  [[gnu::noinline]] void push_grown(Entry entry) {
     const uint32_t capacity = std::max<uint32_t>(4, 2 * capacity_);
     auto entries = std::make_unique<Entry[]>(capacity);
     std::copy_n(entries_.get(), size_, entries.get());
     entries_ = std::move(entries);
     capacity_ = capacity;
+    entries_[size_++] = entry;
   }
 
   std::unique_ptr<Entry[]> entries_;
@@ -153,10 +159,7 @@ class InstantHeap {
     Instant* const at = instants_.data();
     size_t hole = 0;
     for (size_t child = 1; child < size; child = kChildren * hole + 1) {
-      size_t least = child;
-      const size_t end = std::min(child + kChildren, size);
-      for (size_t other = child + 1; other < end; ++other)
-        least = at[other].time < at[least].time ? other : least;
+      const size_t least = child + kChildren <= size ? least_of_four(at, child) : least_of(at, child, size);
       if (at[least].time >= last.time) break;
       at[hole] = at[least];
       hole = least;
@@ -166,6 +169,22 @@ class InstantHeap {
 
  private:
   static constexpr size_t kChildren = 4;
+
+  // Which one is the least cannot be foreseen, so there is nothing to jump over.
+  static size_t least_of_four(const Instant* at, size_t child) {
+    const size_t one = child + static_cast<size_t>(at[child + 1].time < at[child].time);
+    const size_t other = child + 2 + static_cast<size_t>(at[child + 3].time < at[child + 2].time);
+    const auto second = static_cast<size_t>(at[other].time < at[one].time);
+    return one + (other - one) * second;
+  }
+
+  static size_t least_of(const Instant* at, size_t child, size_t end) {
+    size_t least = child;
+    while (++child < end)
+      if (at[child].time < at[least].time) least = child;
+    return least;
+  }
+
   std::vector<Instant> instants_;
 };
 
@@ -180,45 +199,55 @@ class TimeQueue {
   /// Entries of all instants.
   size_t size() const { return size_; }
 
-  void push(Time t, const Entry& entry) {
+  // What is rare is called last, so that the common way saves no registers.
+  void push(Time t, Entry entry) {
     ++size_;
-    if (t != last_time_ || last_list_ == InstantTable::kNone) {
-      uint32_t& list = instants_.at(t);
-      if (list == InstantTable::kNone) list = open(t);
-      last_time_ = t;
-      last_list_ = list;
-    }
-    lists_[last_list_].push(entry);
+    if (t != last_time_ || last_list_ == InstantTable::kNone) return push_at(t, entry);
+    lists_[last_list_].entries.push(entry);
   }
 
   /// Takes out the earliest instant and puts its entries into `entries`, whose former content is lost.
   void take(Entries& entries) {
     const InstantHeap::Instant first = heap_.front();
     heap_.pop();
-    instants_.erase(first.time);
+    instants_.erase(first.time, lists_);
     if (first.time == last_time_) last_list_ = InstantTable::kNone;
     entries.clear();
-    entries.swap(lists_[first.list]);
+    entries.swap(lists_[first.list].entries);
     free_.push_back(first.list);
     size_ -= entries.size();
     // Most likely the next one that is taken, and it was written long ago.
-    if (!heap_.empty()) __builtin_prefetch(lists_[heap_.front().list].begin());
+    if (!heap_.empty()) __builtin_prefetch(lists_[heap_.front().list].entries.begin());
   }
 
   /// Takes out the entries of which `dead(entry)`. An instant may be left without entries.
   template <typename F>
   void remove_if(F&& dead) {
-    for (Entries& list : lists_) {
-      size_ -= list.size();
-      list.remove_if(dead);
-      size_ += list.size();
+    for (List& list : lists_) {
+      size_ -= list.entries.size();
+      list.entries.remove_if(dead);
+      size_ += list.entries.size();
     }
   }
 
   void clear() { *this = TimeQueue(); }
 
  private:
-  [[gnu::noinline]] uint32_t open(Time t) {
+  /// Of one instant.
+  struct alignas(32) List {
+    Entries entries;
+    Time time = 0;
+  };
+
+  [[gnu::noinline]] void push_at(Time t, Entry entry) {
+    const uint32_t list = instants_.list_of(t, lists_);
+    if (list == InstantTable::kNone) return push_first(t, entry);
+    last_time_ = t;
+    last_list_ = list;
+    lists_[list].entries.push(entry);
+  }
+
+  [[gnu::noinline]] void push_first(Time t, Entry entry) {
     uint32_t list = 0;
     if (free_.empty()) {
       list = static_cast<uint32_t>(lists_.size());
@@ -227,12 +256,16 @@ class TimeQueue {
       list = free_.back();
       free_.pop_back();
     }
+    lists_[list].time = t;
     heap_.push({t, list});
-    return list;
+    instants_.insert(list, lists_);
+    last_time_ = t;
+    last_list_ = list;
+    lists_[list].entries.push(entry);
   }
 
   InstantHeap heap_;
-  std::vector<Entries> lists_;
+  std::vector<List> lists_;
   std::vector<uint32_t> free_;  ///< of lists_
   InstantTable instants_;
   size_t size_ = 0;

@@ -88,7 +88,7 @@ constexpr BinaryDigits kBinaryDigits = make_binary_digits();
 
 /// Binary digits without leading zeros, which a reader adds again. Bytes are copied eight at a time, so it
 /// may write up to seven characters behind the end that it returns.
-char* write_binary(char* out, uint64_t value) {
+inline char* write_binary(char* out, uint64_t value) {
   int byte = (63 - __builtin_clzll(value | 1)) / 8;
   const auto top = static_cast<unsigned>(value >> (8 * byte) & 0xff);
   std::memcpy(out, kBinaryDigits.significant[top], 8);
@@ -393,7 +393,7 @@ inline void VcdWriter::set_value(uint32_t signal, uint64_t value, uint64_t seque
   }
 }
 
-void VcdWriter::put(Time t, SignalId signal, uint64_t value) {
+inline void VcdWriter::put(Time t, SignalId signal, uint64_t value) {
   if (t == now_)
     set_value(index(signal), value, ++sequence_, true);
   else
@@ -464,13 +464,17 @@ void VcdWriter::look_at(uint32_t number, Time t) {
 }
 
 // All steps of a signal up to now, at once.
-void VcdWriter::count_now(uint32_t number) {
+inline void VcdWriter::count_now(uint32_t number) {
   Count& count = counts_[number];
   const State& state = state_[count.signal];
   const uint64_t before = state.known ? state.value : 0;
-  set_value(count.signal, before + static_cast<uint64_t>(count.steps.take(now_)), ++sequence_, true);
   count.counted = now_;
-  if (!options_.every_step) return;
+  set_value(count.signal, before + static_cast<uint64_t>(count.steps.take(now_)), ++sequence_, true);
+}
+
+// With every step: when there is one more.
+void VcdWriter::look_again(uint32_t number) {
+  Count& count = counts_[number];
   count.look = kNever;
   const Time next = count.steps.next();
   if (next != kNever) look_at(number, next);
@@ -523,7 +527,9 @@ void VcdWriter::take_futures() {
       if ((due.what & kOfCount) != 0) {
         // With every step an earlier look may have come in between; without, several runs end together.
         const Count& count = counts_[due.what & ~kOfCount];
-        if (options_.every_step ? count.look == now_ : count.counted != now_) count_now(due.what & ~kOfCount);
+        if (options_.every_step ? count.look != now_ : count.counted == now_) continue;
+        count_now(due.what & ~kOfCount);
+        if (options_.every_step) look_again(due.what & ~kOfCount);
       } else if ((due.what & kOfSpan) != 0) {
         end_span(due.what & ~kOfSpan, due.value);
       } else if ((due.what & kOfFuture) == 0) {
@@ -597,23 +603,34 @@ void VcdWriter::write_step() {
   const uint64_t changes_before = changes_;
   bool stamped = false;
   char* out = lines_;
-  for (size_t i = 0; i < dirty_.size(); ++i) {
-    State& s = state_[dirty_[i]];
+  // In variables of this function: characters that are written may be anything's, for all the compiler knows.
+  State* const states = state_.data();
+  const char* const last = lines_ + sizeof lines_ - kLongestLine;
+  const uint32_t* dirty = dirty_.begin();
+  size_t count = dirty_.size();
+  uint64_t changes = 0;
+  for (size_t i = 0; i < count; ++i) {
+    State& s = states[dirty[i]];
     s.dirty = false;
     // What a bit gates may change with it. It may stand earlier in the list; then it is told again.
-    if (s.gated != kNoSignal && s.value != s.written && !state_[s.gated].dirty) dirty_.push(s.gated);
+    if (s.gated != kNoSignal && s.value != s.written && !states[s.gated].dirty) {
+      dirty_.push(s.gated);
+      dirty = dirty_.begin();
+      ++count;
+    }
     const uint64_t value = shown(s);
     if (s.written_known && s.written == value) continue;
     if (!stamped) {
       out = put_time(out, now_);
       stamped = true;
     }
-    if (lines_ + sizeof lines_ - out < static_cast<ptrdiff_t>(kLongestLine)) out = append_lines(out);
-    out = put_value(out, s, value);
+    if (out > last) out = append_lines(out);
     s.written = value;
     s.written_known = true;
-    ++changes_;
+    out = put_value(out, s, value);
+    ++changes;
   }
+  changes_ += changes;
   append_lines(out);
   dirty_.clear();
   if (file_bytes_ + buffer_.size() + kReserve > options_.max_bytes) {

@@ -241,6 +241,7 @@ class VcdWriter {
   void end_span(uint32_t place, uint64_t number);
   void look_at(uint32_t number, Time t);
   void count_now(uint32_t number);
+  void look_again(uint32_t number);
   void move(Time t);
   void write_step();
   void write_header();
