@@ -37,8 +37,9 @@ void end_recording(cosim::BlockRecorder* recorder, const std::vector<CollectiveR
   if (recorder == nullptr) return;
   std::vector<cosim::RecordedCollective> names;
   for (const CollectiveRow& row : collectives)
-    names.push_back({row.stream, fmt::format("{} of {} B{}", to_string(row.op), row.bytes,
-                                             row.name.empty() ? "" : fmt::format(", node '{}'", row.name))});
+    names.push_back(
+        {row.stream, fmt::format("{} of {} B{}", to_string(row.op), row.bytes,
+                                 row.name.empty() ? "" : fmt::format(", node '{}'", row.name.str()))});
   recorder->end(names);
   note(fmt::format("weft: recorded {}: {} events, {} in {}", recorder->block(), grouped(recorder->events()),
                    readable_size(recorder->bytes()), recorder->file()));

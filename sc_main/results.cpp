@@ -137,7 +137,7 @@ bool complete(const CollectiveRow& row) {
 std::string check_lower_bound(const CollectiveRow& row) {
   if (!complete(row) || row.lower_bound <= row.time()) return "";
   return fmt::format("{} of {} bytes{}: took {} ns, less than its lower bound of {} ns", to_string(row.op),
-                     row.bytes, row.group.empty() ? "" : fmt::format(" in group \"{}\"", row.group),
+                     row.bytes, row.group.empty() ? "" : fmt::format(" in group \"{}\"", row.group.str()),
                      nanoseconds(row.time()), nanoseconds(row.lower_bound));
 }
 
@@ -160,7 +160,7 @@ void write_collectives(const OutputFolder& folder, const std::vector<CollectiveR
   for (const CollectiveRow& row : rows) {
     Wide queue = 0;
     Wide network = 0;
-    const graph::LayerName layer = graph::layer_of(row.name);
+    const graph::LayerName layer = graph::layer_of(row.name.str());
     for (size_t i = 0; i < row.phases.size(); ++i) {
       const CollectiveRow::Phase& phase = row.phases[i];
       queue += phase.queue;

@@ -60,7 +60,7 @@ void Hbm::begin(Ticket ticket, const Access& access, Picoseconds at) {
 
 void Hbm::join(const Waiting& access, Picoseconds now) {
   if (active_ == 0) served_until_ = now;
-  std::deque<Waiting>& queue = clients_[access.client];
+  Fifo<Waiting>& queue = clients_[access.client];
   if (queue.empty()) ++active_;
   queue.push_back(access);
 }
@@ -69,7 +69,7 @@ void Hbm::join(const Waiting& access, Picoseconds now) {
 Picoseconds Hbm::next_end() const {
   if (active_ == 0) return kNever;
   Wide least = ~Wide{0};
-  for (const std::deque<Waiting>& queue : clients_)
+  for (const Fifo<Waiting>& queue : clients_)
     if (!queue.empty()) least = std::min(least, queue.front().left);
   return later(served_until_, within_time((least * active_ + scale_ - 1) / scale_));
 }
@@ -81,7 +81,7 @@ void Hbm::serve(Picoseconds now) {
     const Wide served = static_cast<Wide>(until - served_until_) * scale_ / active_;
     served_until_ = until;
     uint32_t over = 0;
-    for (std::deque<Waiting>& queue : clients_) {
+    for (Fifo<Waiting>& queue : clients_) {
       if (queue.empty()) continue;
       Waiting& first = queue.front();
       first.left -= std::min(first.left, served);

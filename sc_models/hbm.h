@@ -9,10 +9,10 @@
 #define WEFT_SC_MODELS_HBM_H
 
 #include <cstdint>
-#include <deque>
 #include <vector>
 
 #include "configs/config.h"
+#include "configs/fifo.h"
 #include "sc_models/memory_target.h"
 
 namespace weft {
@@ -55,7 +55,7 @@ class Hbm final : public MemoryTarget {
   Picoseconds busy_ = 0;
 
   // With several initiators.
-  std::vector<std::deque<Waiting>> clients_;
+  std::vector<Fifo<Waiting>> clients_;
   fabric::TimedQueue<Waiting, uint64_t> arrivals_;  ///< later than now
   uint64_t arrived_ = 0;
   uint64_t scale_ = 1;   ///< a picosecond's service divides by the number of initiators

@@ -63,7 +63,7 @@ void Job::add_findings(RunResult& result) const {
     if (row.members_done == row.ranks && row.time() < row.lower_bound) {
       result.broken_invariants.push_back(fmt::format(
           "collective {} ({}, {} B, group `{}`) took {} ps, less than its physical lower bound of {} ps",
-          row.stream, to_string(row.op), row.bytes, row.group, row.time(), row.lower_bound));
+          row.stream, to_string(row.op), row.bytes, row.group.str(), row.time(), row.lower_bound));
     }
   }
   for (const RankRow& rank : result.ranks) {

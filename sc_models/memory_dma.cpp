@@ -165,7 +165,7 @@ void MemoryDma::answered(Request& request, Picoseconds at) {
   if (access.tensor != DmaTensors::kNone && !access.store) loaded_(access.bytes, access.wrong);
   for (size_t i = 0; i < accesses_.size(); ++i) {
     if (accesses_[i].get() != &access) continue;
-    accesses_.erase(accesses_.begin() + static_cast<std::ptrdiff_t>(i));
+    accesses_.take(i);
     if (i < issuing_) --issuing_;
     break;
   }

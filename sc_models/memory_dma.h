@@ -8,7 +8,6 @@
 #ifndef WEFT_SC_MODELS_MEMORY_DMA_H
 #define WEFT_SC_MODELS_MEMORY_DMA_H
 
-#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -16,6 +15,7 @@
 #include <tlm>
 #include <vector>
 
+#include "configs/fifo.h"
 #include "configs/types.h"
 #include "insight/causal_log.h"
 #include "sc_models/dma_tensors.h"
@@ -113,8 +113,8 @@ class MemoryDma : public tlm::tlm_bw_transport_if<>, public tlm::tlm_mm_interfac
   uint64_t capacity_;
   Done done_;
   Describe describe_;
-  std::deque<std::unique_ptr<Access>> accesses_;  ///< unfinished, in order
-  size_t issuing_ = 0;                            ///< index of the access that issues requests
+  Fifo<std::unique_ptr<Access>> accesses_;  ///< unfinished, in order
+  size_t issuing_ = 0;                      ///< index of the access that issues requests
   uint64_t address_ = 0;
   uint64_t base_ = 0;
   uint32_t in_flight_ = 0;

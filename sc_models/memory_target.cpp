@@ -123,7 +123,7 @@ void MemoryTarget::finish(Ticket ticket, Picoseconds at) {
   if (o.client == nullptr) {
     o.finished = true;
     o.at = at;
-    if (o.done) o.done->notify(sc_core::SC_ZERO_TIME);
+    if (o.done != nullptr) o.done->notify(sc_core::SC_ZERO_TIME);
     return;
   }
   __builtin_prefetch(o.payload);  // its initiator looks at it
@@ -136,13 +136,13 @@ void MemoryTarget::Client::b_transport(tlm::tlm_generic_payload& payload, sc_cor
   if (!memory->take(payload)) return;
   const Ticket ticket = memory->open(nullptr, payload);
   memory->start(ticket, *this, later(sc_core::sc_time_stamp().value(), delay.value()));
-  Open& o = memory->open_[ticket];
-  if (!o.finished) {
-    o.done = std::make_unique<sc_core::sc_event>((std::string(memory->basename()) + "_done").c_str());
-    sc_core::wait(*o.done);
-    o.done.reset();
+  if (!memory->open_[ticket].finished) {
+    sc_core::sc_event done((std::string(memory->basename()) + "_done").c_str());
+    memory->open_[ticket].done = &done;
+    sc_core::wait(done);
+    memory->open_[ticket].done = nullptr;
   }
-  delay = sc_core::sc_time::from_value(o.at - sc_core::sc_time_stamp().value());
+  delay = sc_core::sc_time::from_value(memory->open_[ticket].at - sc_core::sc_time_stamp().value());
   memory->free_.push_back(ticket);
 }
 
@@ -207,9 +207,7 @@ void MemoryTarget::process() {
 
 void MemoryTarget::respond(Client& client) {
   while (client.responding == nullptr && !client.waiting.empty()) {
-    tlm::tlm_generic_payload* payload = client.waiting.front();
-    client.waiting.pop_front();
-    respond_with(client, *payload);
+    respond_with(client, *client.waiting.pop_front());
   }
 }
 

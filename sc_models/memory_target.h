@@ -9,7 +9,6 @@
 #define WEFT_SC_MODELS_MEMORY_TARGET_H
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <systemc>
@@ -17,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "configs/fifo.h"
 #include "configs/types.h"
 #include "sc_models/byte_store.h"
 #include "sc_models/component.h"
@@ -120,7 +120,7 @@ class MemoryTarget : public sc_core::sc_module, public Component {
     MemoryTarget* memory = nullptr;
     uint32_t number = 0;
     std::unique_ptr<tlm::tlm_target_socket<32>> socket;
-    std::deque<tlm::tlm_generic_payload*> waiting;  ///< answers held back by the response exclusion rule
+    Fifo<tlm::tlm_generic_payload*> waiting;  ///< answers held back by the response exclusion rule
     tlm::tlm_generic_payload* responding = nullptr;
   };
 
@@ -129,9 +129,9 @@ class MemoryTarget : public sc_core::sc_module, public Component {
     tlm::tlm_generic_payload* payload = nullptr;
     bool finished = false;
     Picoseconds at = 0;
-    uint64_t number = 0;                      ///< kept for who watches
-    uint32_t socket = 0;                      ///< likewise
-    std::unique_ptr<sc_core::sc_event> done;  ///< of b_transport, if it has to wait
+    uint64_t number = 0;                ///< kept for who watches
+    uint32_t socket = 0;                ///< likewise
+    sc_core::sc_event* done = nullptr;  ///< of b_transport, while it waits
   };
 
   /// The status of an access that is what it should be, or of its error.
@@ -150,7 +150,7 @@ class MemoryTarget : public sc_core::sc_module, public Component {
   const uint64_t capacity_;
   std::unique_ptr<ByteStore> store_;
   std::vector<std::unique_ptr<Client>> clients_;
-  std::deque<Open> open_;
+  std::vector<Open> open_;
   std::vector<Ticket> free_;
   struct Answer {
     Client* client = nullptr;

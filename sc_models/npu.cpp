@@ -90,8 +90,8 @@ void Npu::unload() {
   nmu_.detach();
   host_ = nullptr;
   engine_.reset();
-  sending_.clear();
-  pending_.clear();
+  sending_ = {};
+  pending_ = {};
   while (queue_.next() != kNever) queue_.pop();
   held_ = false;
   wake_at_ = kNever;
@@ -247,8 +247,7 @@ void Npu::send_later(const Pending& pending) {
 }
 
 void Npu::send_next() {
-  const Pending next = pending_.front();
-  pending_.pop_front();
+  const Pending next = pending_.pop_front();
   nmu_.send(next.peer, next.id.round, next.id.stream, next.bytes, next.start.data, next.start.plane);
 }
 
@@ -271,10 +270,10 @@ void Npu::collective_done(trace::NodeIndex node) {
 }
 
 void Npu::message_injected(NpuId, NpuId destination, const MessageId& id) {
-  const auto queue = sending_.find(static_cast<uint64_t>(index(destination)) << 32 | id.round);
-  const trace::NodeIndex node = queue->second.front();
-  queue->second.pop_front();
-  if (queue->second.empty()) sending_.erase(queue);  // a deque takes 600 bytes, and a job has many tags
+  const uint64_t key = static_cast<uint64_t>(index(destination)) << 32 | id.round;
+  Fifo<trace::NodeIndex>& queue = *sending_.find(key);
+  const trace::NodeIndex node = queue.pop_front();
+  if (queue.empty()) sending_.erase(key);  // a job has many tags
   hold();
   engine_->send_done(node);
 }

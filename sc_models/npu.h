@@ -7,12 +7,12 @@
 #ifndef WEFT_SC_MODELS_NPU_H
 #define WEFT_SC_MODELS_NPU_H
 
-#include <deque>
 #include <memory>
 #include <optional>
 #include <systemc>
-#include <unordered_map>
 
+#include "configs/fifo.h"
+#include "configs/flat_map.h"
 #include "sc_models/npu_model.h"
 #include "tlm_interconnect/ports/timed_queue.h"
 
@@ -127,10 +127,9 @@ class Npu : public NpuModel,
   std::unique_ptr<WatchedServices> watched_;  ///< with a watch: of the job
   std::unique_ptr<graph::RankEngine> engine_;
   graph::P2pMatcher matcher_;
-  std::unordered_map<uint64_t, std::deque<trace::NodeIndex>>
-      sending_;                  ///< by destination NPU and tag, in order
-  std::deque<Pending> pending_;  ///< in the order in which they are sent
-  Picoseconds last_send_ = 0;    ///< of them
+  FlatMap<uint64_t, Fifo<trace::NodeIndex>> sending_;  ///< by destination NPU and tag, in order
+  Fifo<Pending> pending_;                              ///< in the order in which they are sent
+  Picoseconds last_send_ = 0;                          ///< of them
   fabric::TimedQueue<uint32_t, uint64_t> queue_;
   uint64_t pushed_ = 0;
   sc_core::sc_event wake_;

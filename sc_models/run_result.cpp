@@ -70,7 +70,7 @@ void add_machine_results(RunResult& result, const Machine& machine, const graph:
   const Machine::Totals totals = machine.totals();
   add_sums(result, totals);
   if (machine.config().packet.ecn.enabled) result.congestion = machine.congestion();
-  if (folding == nullptr) result.links.reserve(totals.links);
+  result.links.reserve(totals.links);  // more where ranks stand for others
   add_links(result, machine, folding);
   add_findings(result, machine.check_conservation(), machine);
 }

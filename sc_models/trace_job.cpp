@@ -375,6 +375,7 @@ Picoseconds TraceJob::time() const {
 
 JobPart TraceJob::part_without_collectives(Picoseconds end) const {
   JobPart part;
+  part.ranks.reserve(ranks_.ranks());
   std::vector<std::pair<const graph::RankEngine*, uint32_t>> engines;
   for (uint32_t r = 0; r < ranks_.ranks(); ++r) {
     const uint32_t representative = folding_.representative(r);

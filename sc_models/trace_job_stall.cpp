@@ -72,7 +72,7 @@ std::string TraceJob::stalled_collectives(Waits& waits) const {
     std::vector<uint32_t> absent;
     std::vector<uint32_t> present;
     for (const auto& group : groups_) {
-      if (group.name != row.group) continue;
+      if (group.name != row.group.str()) continue;
       const uint32_t size = group.size(ranks_.ranks());
       for (uint32_t i = 0; i < size; ++i) {
         const uint32_t rank = group.ranks.empty() ? i : ranks_.rank(group.ranks[i]);
@@ -90,7 +90,7 @@ std::string TraceJob::stalled_collectives(Waits& waits) const {
     if (named != 0) {
       report +=
           fmt::format("  collective {} (`{}`, {} of {} B, group `{}`): rank(s) {} have not reached it\n",
-                      row.stream, row.name, to_string(row.op), row.bytes, row.group, missing);
+                      row.stream, row.name.str(), to_string(row.op), row.bytes, row.group.str(), missing);
     }
   }
   return report;

@@ -190,7 +190,7 @@ std::vector<Checks::Figure> Checks::figures(Entry& entry, const CheckedResults& 
     case MetricRows::collectives:
       for (const CollectiveRow& row : r.collectives) {
         if (!complete(row)) continue;
-        add(row.name.empty() ? to_string(row.op) : row.name, {to_string(row.op)}, [&] {
+        add(row.name.empty() ? to_string(row.op) : row.name.str(), {to_string(row.op)}, [&] {
           return is_metric(e, "collective_time")       ? static_cast<double>(row.time())
                  : is_metric(e, "bus_bandwidth")       ? row.bus_bandwidth()
                  : is_metric(e, "algorithm_bandwidth") ? row.algorithm_bandwidth()

@@ -63,7 +63,8 @@ TEST(Layers, TheTimeOfARankGoesToTheOldestNodeOfItsState) {
   // 45..52 remote memory after a pause.
   const auto m = feeder.add(named(memory(8, true), "m.layer2.m"), {c});
   services.latency = {{b, 25}, {c, 35}, {m, 12}};
-  RankEngine engine(0, NpuConfig{}, feeder, services);
+  const NpuConfig npu;
+  RankEngine engine(0, npu, feeder, services);
   LayerTable table;
   engine.set_layers(table);
   services.engine = &engine;

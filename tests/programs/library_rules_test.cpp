@@ -99,7 +99,8 @@ Json run(const Config& config, const Traces& traces) {
     const RunResult r = job.result();
     Json json = {{"time", r.time}, {"messages", r.messages}, {"broken", r.broken_invariants}};
     for (const CollectiveRow& row : r.collectives)
-      json["collectives"][row.name] = {row.started, row.finished, row.messages, row.algorithm, row.protocol};
+      json["collectives"][row.name.str()] = {row.started, row.finished, row.messages, row.algorithm,
+                                             row.protocol};
     return json.dump();
   });
   if (result.status != 0) return {{"failed", result.text}};

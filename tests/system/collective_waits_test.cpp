@@ -33,7 +33,8 @@ std::string outcome(TraceJob& job) {
   const RunResult result = job.result();
   std::vector<std::string> lines;
   for (const CollectiveRow& row : result.collectives)
-    lines.push_back(fmt::format("{} {} {} to {}\n", row.group, row.name, row.started, row.finished));
+    lines.push_back(
+        fmt::format("{} {} {} to {}\n", row.group.str(), row.name.str(), row.started, row.finished));
   std::sort(lines.begin(), lines.end());
   std::string text = fmt::format("{} beyond the slots\n", result.out_of_order_starts);
   for (const std::string& line : lines) text += line;

@@ -109,9 +109,9 @@ Json run(const Config& config, const std::vector<std::vector<PbNode>>& traces, b
                  {"unfolded", r.unfolded}};
     json["links"] = Json::object();
     for (const CollectiveRow& row : r.collectives) {
-      json["collectives"][row.name] = row.time();
-      json["started"][row.name] = row.started;
-      json["rule"][row.name] = static_cast<int32_t>(row.fidelity_rule);
+      json["collectives"][row.name.str()] = row.time();
+      json["started"][row.name.str()] = row.started;
+      json["rule"][row.name.str()] = static_cast<int32_t>(row.fidelity_rule);
     }
     for (const FidelityUse& use : r.fidelity_uses) json["uses"].push_back({use.collectives, use.messages});
     for (const LinkRow& row : r.links) {

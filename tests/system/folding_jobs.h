@@ -91,11 +91,11 @@ inline std::string told(const RunResult& r) {
   }
   std::vector<std::string> lines;
   for (const CollectiveRow& row : r.collectives) {
-    std::string line =
-        fmt::format("{} {} {} {} B {} ranks {} chunks: {} to {}, bound {}, {} messages, {} B, {} {} {} {} {}",
-                    row.group, row.name, to_string(row.op), row.bytes, row.ranks, row.chunks, row.started,
-                    row.finished, row.lower_bound, row.messages, row.message_bytes, row.split.queue,
-                    row.split.serialise, row.split.latency, row.split.endpoint, row.split.reduce);
+    std::string line = fmt::format(
+        "{} {} {} {} B {} ranks {} chunks: {} to {}, bound {}, {} messages, {} B, {} {} {} {} {}",
+        row.group.str(), row.name.str(), to_string(row.op), row.bytes, row.ranks, row.chunks, row.started,
+        row.finished, row.lower_bound, row.messages, row.message_bytes, row.split.queue, row.split.serialise,
+        row.split.latency, row.split.endpoint, row.split.reduce);
     for (const auto& phase : row.phases)
       line += fmt::format(", {} {} {}", phase.what.str(), phase.queue, phase.network);
     lines.push_back(line + "\n");

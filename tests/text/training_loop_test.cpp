@@ -80,7 +80,8 @@ uint64_t end_of(const TextFile& file, uint32_t passes, const Times& times, uint6
   const trace::JobTrace job = trace::open_job(encode(file, loop, sizes));
   FixedTimes machine(loop, times);
   const auto feeder = job.feeder(0);
-  graph::RankEngine engine(0, NpuConfig{}, *feeder, machine);
+  const NpuConfig npu;
+  graph::RankEngine engine(0, npu, *feeder, machine);
   machine.engine = &engine;
   engine.start();
   machine.run();

@@ -76,8 +76,8 @@ std::optional<P2pMatcher::Match> P2pMatcher::arrived(const Completion& message) 
   const Key key{index(message.source), message.id.round, message.id.stream};
   const auto it = posted_.find(key);
   if (it == posted_.end()) {
-    const auto received = receives_.find(channel(key.source, key.tag));
-    const bool again = received != receives_.end() && key.ordinal < received->second;
+    const uint32_t* const received = receives_.find(channel(key.source, key.tag));
+    const bool again = received != nullptr && key.ordinal < *received;
     if (again || !early_.emplace(key, message).second)
       throw std::logic_error(fmt::format("rank {}: message {} from rank {} with tag {} arrived twice", rank_,
                                          key.ordinal, key.source, key.tag));

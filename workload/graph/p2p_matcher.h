@@ -15,6 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "configs/flat_map.h"
 #include "workload/seam.h"
 #include "workload/trace/node.h"
 
@@ -77,8 +78,8 @@ class P2pMatcher {
 
   uint32_t rank_;
   /// Sends started per (destination, tag), receives started per (source, tag): the next ordinal.
-  std::unordered_map<uint64_t, uint32_t> sends_;
-  std::unordered_map<uint64_t, uint32_t> receives_;
+  FlatMap<uint64_t, uint32_t> sends_;
+  FlatMap<uint64_t, uint32_t> receives_;
   std::unordered_map<Key, Posted, Hash> posted_;
   std::unordered_map<Key, Completion, Hash> early_;
 };

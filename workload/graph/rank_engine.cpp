@@ -173,8 +173,7 @@ void RankEngine::pass(const trace::Node& node) {
 
 void RankEngine::start_compute(Slots& slots) {
   while (slots.busy < slots.count && !slots.waiting.empty()) {
-    const trace::Node& node = *slots.waiting.front();
-    slots.waiting.pop_front();
+    const trace::Node& node = *slots.waiting.pop_front();
     const ComputeCost cost = compute_cost(node, npu_);
     if (!cost.known && costless_++ == 0) first_costless_ = node.id;
     if (cost.time > 0 && services_.takes_compute(node, cost.time)) {
@@ -211,17 +210,17 @@ void RankEngine::activate(const trace::Node& node, RankState state, WaitsFor wai
   if (layers_) ticket = layers_->started(node, state, now);
   if (listener_ != nullptr) listener_->node_started(node.index, now);
   if (causes_) causes_->started(node, now);
-  active_.emplace(node.index, Active{&node, now, state, waits_for, ticket});
+  active_.insert(node.index, Active{&node, now, state, waits_for, ticket});
   count(state, 1);
 }
 
 void RankEngine::complete(trace::NodeIndex index, WaitsFor waits_for) {
-  const auto it = active_.find(index);
-  if (it == active_.end() || it->second.waits_for != waits_for)
+  const Active* const found = active_.find(index);
+  if (found == nullptr || found->waits_for != waits_for)
     throw std::logic_error(fmt::format(
         "rank {}: a call-back for the node at index {}, which does not wait for it", rank_, index));
-  const Active active = it->second;
-  active_.erase(it);
+  const Active active = *found;
+  active_.erase(index);
   if (layers_) layers_->ended(active.ticket, active.state, services_.now());
   count(active.state, -1);
   if (causes_) causes_->ended(*active.node, active.state, active.since, services_.now());
@@ -256,16 +255,16 @@ void RankEngine::count(RankState state, int change) {
 void RankEngine::notify() {
   trace::NodeIndex index = ~trace::NodeIndex{0};
   uint64_t id = kNoNode;
-  const auto told = active_.find(told_index_);
-  if (told != active_.end() && told->second.state == state_) {
+  const Active* const told = active_.find(told_index_);
+  if (told != nullptr && told->state == state_) {
     index = told_index_;
     id = told_id_;
   } else if (state_ != RankState::idle) {
-    for (const auto& [candidate, active] : active_) {
-      if (active.state != state_ || candidate > index) continue;
+    active_.for_each([&](trace::NodeIndex candidate, const Active& active) {
+      if (active.state != state_ || candidate > index) return;
       index = candidate;
       id = active.node->id;
-    }
+    });
   }
   if (state_ == told_state_ && id == told_id_) return;
   told_state_ = state_;
@@ -279,8 +278,8 @@ std::string RankEngine::where(const trace::Node& node) const {
 }
 
 std::string RankEngine::describe(trace::NodeIndex node) const {
-  const auto it = active_.find(node);
-  return it == active_.end() ? fmt::format("rank {}", rank_) : where(*it->second.node);
+  const Active* const active = active_.find(node);
+  return active == nullptr ? fmt::format("rank {}", rank_) : where(*active->node);
 }
 
 std::vector<Stall> RankEngine::describe_stall(size_t limit) const {
@@ -302,11 +301,11 @@ std::vector<Stall> RankEngine::describe_stall(size_t limit) const {
 
   std::vector<trace::NodeIndex> started;
   started.reserve(active_.size());
-  for (const auto& entry : active_) started.push_back(entry.first);
+  active_.for_each([&](trace::NodeIndex index, const Active&) { started.push_back(index); });
   std::sort(started.begin(), started.end());
   for (const trace::NodeIndex index : started) {
     if (stalls.size() == limit) break;
-    const Active& active = active_.at(index);
+    const Active& active = *active_.find(index);
     const trace::Node& node = *active.node;
     std::string what;
     switch (active.waits_for) {

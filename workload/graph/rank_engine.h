@@ -9,14 +9,14 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "configs/config.h"
+#include "configs/fifo.h"
+#include "configs/flat_map.h"
 #include "configs/types.h"
 #include "workload/graph/layers.h"
 #include "workload/graph/node_causes.h"
@@ -78,7 +78,7 @@ struct Stall {
 /// to depend on that order puts them between hold() and release().
 class RankEngine {
  public:
-  /// The feeder and the services outlive the engine. `npu` is copied.
+  /// All outlive the engine.
   RankEngine(uint32_t rank, const NpuConfig& npu, trace::Feeder& feeder, RankServices& services);
   RankEngine(const RankEngine&) = delete;
   RankEngine& operator=(const RankEngine&) = delete;
@@ -99,7 +99,7 @@ class RankEngine {
 
   /// True if this node is the only one that has started and not finished: nothing else starts before it ends.
   bool only_active(trace::NodeIndex node) const {
-    return active_.size() == 1 && active_.count(node) != 0 && done_.empty() && cpu_.waiting.empty() &&
+    return active_.size() == 1 && active_.find(node) != nullptr && done_.empty() && cpu_.waiting.empty() &&
            compute_.waiting.empty() && streams_.empty();
   }
   /// Nodes that have started and not finished.
@@ -155,10 +155,10 @@ class RankEngine {
   using WaitsFor = Stall::WaitsFor;
 
   struct Active {
-    const trace::Node* node;
-    Picoseconds since;
-    RankState state;
-    WaitsFor waits_for;
+    const trace::Node* node = nullptr;
+    Picoseconds since = 0;
+    RankState state = RankState::idle;
+    WaitsFor waits_for = WaitsFor::time;
     LayerClock::Ticket ticket;
   };
 
@@ -166,7 +166,7 @@ class RankEngine {
   struct Slots {
     uint32_t count = 1;
     uint32_t busy = 0;
-    std::deque<const trace::Node*> waiting;
+    Fifo<const trace::Node*> waiting;
   };
 
   Slots& slots_of(const trace::Node& node);
@@ -182,7 +182,7 @@ class RankEngine {
   std::string where(const trace::Node& node) const;
 
   const uint32_t rank_;
-  const NpuConfig npu_;
+  const NpuConfig& npu_;
   trace::Feeder& feeder_;
   RankServices& services_;
   RankObserver* observer_ = nullptr;
@@ -190,7 +190,7 @@ class RankEngine {
   std::unique_ptr<LayerClock> layers_;
   std::unique_ptr<NodeCauses> causes_;  ///< null: nobody asks
 
-  std::unordered_map<trace::NodeIndex, Active> active_;
+  FlatMap<trace::NodeIndex, Active> active_;
   std::vector<trace::NodeIndex> done_;  ///< completed, not yet handed to the feeder
   Slots cpu_;
   Slots compute_;

@@ -113,13 +113,13 @@ void CollectiveBook::verify(const collectives::CollectiveDone& done, const Colle
   const std::string wrong = check.check(*done.data);
   if (!wrong.empty() && wrong_streams_.insert(row.stream).second && wrong_streams_.size() <= kLines) {
     wrong_data_.push_back(fmt::format("collective {} ({}, {} B, group `{}`) delivered wrong data: {}",
-                                      row.stream, to_string(row.op), row.bytes, row.group, wrong));
+                                      row.stream, to_string(row.op), row.bytes, row.group.str(), wrong));
   }
   // Wrong elements show where they end up; a rank that was told to do the impossible says where they began.
   if (!done.data->defect().empty() && defect_streams_.insert(row.stream).second &&
       defect_streams_.size() <= kLines) {
     wrong_data_.push_back(fmt::format("collective {} ({}, {} B, group `{}`): rank {}, {}", row.stream,
-                                      to_string(row.op), row.bytes, row.group, done.data->rank(),
+                                      to_string(row.op), row.bytes, row.group.str(), done.data->rank(),
                                       done.data->defect()));
   }
   if (row.members_done != row.ranks) return;

@@ -11,7 +11,8 @@
 namespace weft {
 
 /// A text that many rows share: each has a pointer to one copy, which stays for the life of the process. For
-/// texts of which there are few, such as names of algorithms. Of one thread.
+/// texts of which there are far fewer than rows, such as names of algorithms, groups and nodes. Of one
+/// thread.
 class InternedText {
  public:
   InternedText() : InternedText(std::string()) {}

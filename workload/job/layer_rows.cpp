@@ -60,7 +60,7 @@ std::vector<LayerRow> layer_rows(std::vector<LayerRow>&& of_nodes,
   std::map<graph::LayerName, LayerRow> rows;
   for (const LayerRow& row : of_nodes) add(rows[{row.iteration, row.layer}], row);
   for (const CollectiveRow& collective : collectives) {
-    LayerRow& row = rows[graph::layer_of(collective.name)];
+    LayerRow& row = rows[graph::layer_of(collective.name.str())];
     ++row.collectives;
     row.bytes += collective.bytes;
     if (collective.started != kNever && collective.members_done == collective.ranks)

@@ -22,8 +22,8 @@ namespace weft {
 struct CollectiveRow {
   uint32_t stream = 0;  ///< its number: of a trace trace::CollectiveNumbers', else as started
   CollectiveOp op = CollectiveOp::all_reduce;
-  std::string group;   ///< communicator group, "" for all ranks
-  std::string name;    ///< of the trace node of the lowest rank that has started it; "" without a trace
+  InternedText group;  ///< communicator group, "" for all ranks
+  InternedText name;   ///< of the trace node of the lowest rank that has started it; "" without a trace
   uint64_t bytes = 0;  ///< comm_size
   uint32_t ranks = 0;
   uint32_t chunks = 0;

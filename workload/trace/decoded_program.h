@@ -28,13 +28,20 @@ class DecodedProgram {
   /// What TraceIndex::for_each_dependency() gives for the node, in that order.
   const NodeIndex* dependencies(NodeIndex i) const { return before_.data() + first_[i]; }
   uint32_t dependency_count(NodeIndex i) const { return first_[i + 1] - first_[i]; }
+  /// The nodes that depend on this one, ascending; one may repeat.
+  const NodeIndex* dependents(NodeIndex i) const { return after_.data() + first_after_[i]; }
+  uint32_t dependent_count(NodeIndex i) const { return first_after_[i + 1] - first_after_[i]; }
 
   uint64_t memory_bytes() const { return bytes_; }
 
  private:
+  void find_dependents();
+
   std::vector<Node> nodes_;
   std::vector<uint32_t> first_ = {0};  ///< in before_; one more than there are nodes
   std::vector<NodeIndex> before_;
+  std::vector<uint32_t> first_after_;  ///< in after_, as first_
+  std::vector<NodeIndex> after_;
   uint64_t bytes_ = 0;
 };
 

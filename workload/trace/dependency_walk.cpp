@@ -4,12 +4,44 @@
 #include "workload/trace/dependency_walk.h"
 
 namespace weft::trace {
+namespace {
+
+constexpr size_t kFewDependencies = 8;
+
+}  // namespace
 
 DependencyWalk::DependencyWalk(const TraceIndex& index, NodeCache& cache)
-    : index_(index), cache_(cache), communication_(index.size()), others_(index.size()) {
-  first_.reset(index.size());
-  next_.reset(index.size());
+    : index_(index),
+      cache_(cache),
+      program_(index.decoded()),
+      communication_(index.size()),
+      others_(index.size()) {
+  if (program_ == nullptr) {
+    first_.reset(index.size());
+    next_.reset(index.size());
+  }
   finished_.reset((static_cast<size_t>(index.size()) + 63) / 64);
+}
+
+uint64_t DependencyWalk::random() {
+  random_ ^= random_ << 13;
+  random_ ^= random_ >> 7;
+  random_ ^= random_ << 17;
+  return random_;
+}
+
+// Each of many dependencies that ends asks again. An unmet one is then looked for at random first, which
+// takes a logarithmic number of looks on average, whatever the order in which they end.
+bool DependencyWalk::met(NodeIndex i) {
+  const NodeIndex* const dependencies = program_->dependencies(i);
+  const uint32_t count = program_->dependency_count(i);
+  if (count > kFewDependencies) {
+    for (uint32_t looks = 0; looks < count; ++looks)
+      if (!finished(dependencies[random() % count])) return false;
+  }
+  for (uint32_t k = 0; k < count; ++k)
+    if (!finished(dependencies[k])) return false;
+  return true;
 }
 
 // The dependency watched decides how often a node's edges are read again. Producers mostly finish in file
@@ -18,8 +50,8 @@ DependencyWalk::DependencyWalk(const TraceIndex& index, NodeCache& cache)
 // on average.
 bool DependencyWalk::watch_or_ready(NodeIndex i) {
   if (index_.has_no_dependency(i)) return true;
+  if (program_ != nullptr) return met(i);
   index_.dependencies(cache_, i, scratch_);
-  constexpr size_t kFewDependencies = 8;
   const bool choose_last = scratch_.size() <= kFewDependencies;
   NodeIndex watched = kNoNode;
   uint64_t unmet = 0;
@@ -31,10 +63,7 @@ bool DependencyWalk::watch_or_ready(NodeIndex i) {
     } else if (choose_last) {
       if (p > watched) watched = p;
     } else {
-      random_ ^= random_ << 13;
-      random_ ^= random_ >> 7;
-      random_ ^= random_ << 17;
-      if (random_ % unmet == 0) watched = p;
+      if (random() % unmet == 0) watched = p;
     }
   });
   if (watched == kNoNode) return true;
@@ -64,15 +93,27 @@ NodeIndex DependencyWalk::take(bool communication_only) {
 void DependencyWalk::finish(NodeIndex i) {
   finished_[i / 64] |= uint64_t{1} << (i % 64);
   ++finished_count_;
+  if (program_ != nullptr) {
+    const NodeIndex* const dependents = program_->dependents(i);
+    const uint32_t count = program_->dependent_count(i);
+    // Ascending: those from the cursor on are looked at when it comes to them.
+    for (uint32_t k = 0; k < count && dependents[k] < cursor_; ++k)
+      if (met(dependents[k])) make_ready(dependents[k], i);
+    return;
+  }
   uint32_t waiter = first_[i];
   first_.set(i, 0);
   while (waiter != 0) {
     const NodeIndex w = waiter - 1;
     waiter = next_[w];
     if (!index_.has_one_dependency(w) && !watch_or_ready(w)) continue;
-    ready_set(w).insert(w);
-    if (!released_by_.empty()) released_by_[w] = i;
+    make_ready(w, i);
   }
+}
+
+void DependencyWalk::make_ready(NodeIndex i, NodeIndex released_by) {
+  ready_set(i).insert(i);
+  if (!released_by_.empty()) released_by_[i] = released_by;
 }
 
 void DependencyWalk::release() {

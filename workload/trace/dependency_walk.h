@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// Runs over a trace's graph in an execution order without holding the graph: each waiting node watches one of
-// its unmet dependencies and looks for the next when that one is finished. What is kept is two positions and
-// three bits a node, whatever the number of edges and the order of the file; edges are read again from the
-// file's window.
+// Runs over a trace's graph in an execution order. Where ranks share a DecodedProgram, the graph is there: a
+// node that is finished tells its dependents, which look whether they are ready, and the walk keeps three
+// bits a node. Without one it does not hold the graph: each waiting node watches one of its unmet
+// dependencies and looks for the next when that one is finished. Then it keeps two positions a node, too,
+// whatever the number of edges and the order of the file; edges are read again from the file's window.
 
 #ifndef WEFT_WORKLOAD_TRACE_DEPENDENCY_WALK_H
 #define WEFT_WORKLOAD_TRACE_DEPENDENCY_WALK_H
@@ -24,7 +25,7 @@ namespace weft::trace {
 class DependencyWalk {
  public:
   /// Bytes a node, at most: first and next waiter 4 + 4, and under half a byte of bits. Traces of fewer than
-  /// 65,535 nodes need 2 + 2.
+  /// 65,535 nodes need 2 + 2, those of a DecodedProgram the bits only.
   static constexpr uint64_t kBytesPerNode = 9;
   static_assert(TraceIndex::kBytesPerNode + kBytesPerNode <= 32, "the index is at most 32 bytes a node");
 
@@ -45,10 +46,6 @@ class DependencyWalk {
   bool ready(NodeIndex i) const { return communication_.contains(i) || others_.contains(i); }
   uint64_t finished_count() const { return finished_count_; }
 
-  /// A number of the caller's for a taken node; its place is free while the node waits for nothing.
-  void set_tag(NodeIndex i, uint32_t tag) { next_.set(i, tag); }
-  uint32_t tag(NodeIndex i) const { return next_[i]; }
-
   /// From now on released_by() knows: 4 bytes a node.
   void keep_order() { released_by_.assign(index_.size(), kNoNode); }
   /// The node whose end made this one ready; kNoNode: it never waited.
@@ -64,12 +61,18 @@ class DependencyWalk {
 
  private:
   bool watch_or_ready(NodeIndex i);
+  /// All dependencies are finished, by the program.
+  bool met(NodeIndex i);
+  uint64_t random();
+  void make_ready(NodeIndex i, NodeIndex released_by);
   ReadySet& ready_set(NodeIndex i) { return communicates(index_.type(i)) ? communication_ : others_; }
 
   const TraceIndex& index_;
   NodeCache& cache_;
-  NodeIndex cursor_ = 0;  ///< nodes from here on were not looked at yet
+  const DecodedProgram* const program_;  ///< null: waiting nodes watch their dependencies
+  NodeIndex cursor_ = 0;                 ///< nodes from here on were not looked at yet
   uint64_t finished_count_ = 0;
+  // Without a program:
   PositionList first_;  ///< head of the list of nodes that watch this one, + 1; 0: none
   PositionList next_;   ///< next in the list this node is in, + 1; 0: none
   RawVector<uint64_t> finished_;

@@ -20,7 +20,8 @@ NodeCache::NodeCache(std::shared_ptr<FilePool> pool, FilePool::FileId file, uint
       std::clamp<uint64_t>(budget_bytes >> block_shift_, 1, std::max<uint64_t>(blocks, 1)));
   holds_all_ = max_slots_ >= blocks;
   slot_of_block_.assign(blocks, kAbsent);
-  recent_.fill(kAbsent);
+  constexpr size_t kRecent = 64;
+  if (!holds_all_) recent_.assign(kRecent, kAbsent);
 }
 
 bool NodeCache::touched_recently(uint32_t block) {

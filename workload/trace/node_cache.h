@@ -7,7 +7,6 @@
 #ifndef WEFT_WORKLOAD_TRACE_NODE_CACHE_H
 #define WEFT_WORKLOAD_TRACE_NODE_CACHE_H
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -51,7 +50,7 @@ class NodeCache {
   bool holds_all_ = false;
   std::vector<uint32_t> slot_of_block_;
   std::vector<Slot> slots_;
-  std::array<uint32_t, 64> recent_;  ///< blocks touched while absent
+  std::vector<uint32_t> recent_;  ///< blocks touched while absent; empty: all blocks fit
   uint32_t next_recent_ = 0;
   std::vector<uint8_t> scratch_;
   uint32_t last_block_ = kAbsent;

@@ -37,30 +37,22 @@ const Node* TraceFeeder::take_ready() {
   Slot& slot = slots_[s];
   index_.decode(cache_, i, slot.node);
   slot.bytes = size_of(slot.node) + sizeof(Slot) - sizeof(Node);
-  slot.taken = true;
   taken_bytes_ += slot.bytes;
   if (limited(slot.node.type)) limited_bytes_ += slot.bytes;
-  ++taken_count_;
-  walk_.set_tag(i, s);
+  taken_.insert(i, s);
   return &slot.node;
 }
 
-bool TraceFeeder::taken(NodeIndex i) const {
-  if (i >= index_.size() || walk_.finished(i)) return false;
-  const uint32_t s = walk_.tag(i);
-  return s < slots_.size() && slots_[s].taken && slots_[s].node.index == i;
-}
-
 void TraceFeeder::finished(NodeIndex index) {
-  if (!taken(index)) {
+  const uint32_t* const place = taken_.find(index);
+  if (place == nullptr) {
     throw std::logic_error(fmt::format("{}: finished(): position {} is not taken", index_.path(), index));
   }
-  const uint32_t s = walk_.tag(index);
+  const uint32_t s = *place;
+  taken_.erase(index);
   Slot& slot = slots_[s];
-  slot.taken = false;
   taken_bytes_ -= slot.bytes;
   if (limited(slot.node.type)) limited_bytes_ -= slot.bytes;
-  --taken_count_;
   // Unusually long names must not stay behind in slots that are waiting for their next node.
   constexpr size_t kUsualName = 256;
   if (slot.node.name.capacity() > kUsualName) std::string().swap(slot.node.name);
@@ -73,7 +65,8 @@ void TraceFeeder::finished(NodeIndex index) {
 std::vector<Feeder::Blocked> TraceFeeder::blocked(size_t limit) {
   std::vector<Blocked> result;
   for (NodeIndex i = 0; i < index_.size() && result.size() < limit; ++i) {
-    if (walk_.finished(i) || taken(i) || walk_.ready(i) || index_.has_no_dependency(i)) continue;
+    if (walk_.finished(i) || taken_.find(i) != nullptr || walk_.ready(i) || index_.has_no_dependency(i))
+      continue;
     const NodeIndex p = walk_.unmet_dependency(i);
     if (p == kNoNode) continue;
     result.push_back({index_.id(i), index_.node_name(cache_, i), index_.id(p), index_.node_name(cache_, p)});
@@ -83,7 +76,7 @@ std::vector<Feeder::Blocked> TraceFeeder::blocked(size_t limit) {
 
 uint64_t TraceFeeder::window_bytes() const {
   return cache_.memory_bytes() + taken_bytes_ + free_.size() * sizeof(Slot) +
-         free_.capacity() * sizeof(uint32_t);
+         free_.capacity() * sizeof(uint32_t) + taken_.memory_bytes();
 }
 
 }  // namespace weft::trace

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "configs/flat_map.h"
 #include "workload/trace/dependency_walk.h"
 #include "workload/trace/feeder.h"
 #include "workload/trace/node_cache.h"
@@ -43,7 +44,7 @@ class TraceFeeder final : public Feeder {
   uint64_t finished_count() const override { return walk_.finished_count(); }
   std::vector<Blocked> blocked(size_t limit) override;
 
-  uint64_t taken_count() const { return taken_count_; }
+  uint64_t taken_count() const { return taken_.size(); }
   /// Beside the index and the walk's part of its 32 bytes a node.
   uint64_t window_bytes() const;
   uint64_t walk_bytes() const { return walk_.memory_bytes(); }
@@ -52,10 +53,7 @@ class TraceFeeder final : public Feeder {
   struct Slot {
     Node node;
     uint64_t bytes = 0;
-    bool taken = false;
   };
-
-  bool taken(NodeIndex i) const;
 
   const TraceIndex& index_;
   FeederBudget budget_;
@@ -63,7 +61,7 @@ class TraceFeeder final : public Feeder {
   DependencyWalk walk_;
   std::deque<Slot> slots_;  ///< stable addresses
   std::vector<uint32_t> free_;
-  uint64_t taken_count_ = 0;
+  FlatMap<NodeIndex, uint32_t> taken_;  ///< the slots of taken nodes
   uint64_t taken_bytes_ = 0;
   uint64_t limited_bytes_ = 0;  ///< the part of taken_bytes_ that the budget limits
 };

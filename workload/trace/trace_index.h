@@ -121,6 +121,8 @@ class TraceIndex {
   }
   /// Indices with the same program have the same bytes. Null: no other index shares them.
   const void* program() const { return shared_; }
+  /// Null: the nodes are read from the file.
+  const DecodedProgram* decoded() const { return decoded_.get(); }
   void dependencies(NodeCache& cache, NodeIndex i, Dependencies& result) const;
   /// The tensors that the node reads and writes, in place of what is in `uses`.
   void tensors(NodeCache& cache, NodeIndex i, std::vector<TensorUse>& uses) const;
