@@ -71,6 +71,7 @@ class StepCount {
     // Of the last run, which was stored long ago and far away:
     Time last_begin = 0;
     uint64_t last_goes_on = 0;  ///< where its next step would be
+    /// By addresses, as a size takes a division.
     bool empty() const { return runs.data() + head == runs.data() + runs.size(); }
     void insert(const Steps& steps, int by) {
       const bool none = empty();

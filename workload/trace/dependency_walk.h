@@ -72,14 +72,15 @@ class DependencyWalk {
   const DecodedProgram* const program_;  ///< null: waiting nodes watch their dependencies
   NodeIndex cursor_ = 0;                 ///< nodes from here on were not looked at yet
   uint64_t finished_count_ = 0;
-  // Without a program:
-  PositionList first_;  ///< head of the list of nodes that watch this one, + 1; 0: none
-  PositionList next_;   ///< next in the list this node is in, + 1; 0: none
   RawVector<uint64_t> finished_;
   ReadySet communication_;
   ReadySet others_;
-  Dependencies scratch_;
   std::vector<NodeIndex> released_by_;  ///< empty: not kept
+  // Without a program:
+  PositionList first_;  ///< head of the list of nodes that watch this one, + 1; 0: none
+  PositionList next_;   ///< next in the list this node is in, + 1; 0: none
+  Dependencies scratch_;
+  // Which of many dependencies is looked at first:
   uint64_t random_ = 0x9e3779b97f4a7c15ull;
 };
 
