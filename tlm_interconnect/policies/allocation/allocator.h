@@ -99,10 +99,24 @@ class SwitchAllocator {
  public:
   virtual ~SwitchAllocator() = default;
   /// Appends a matching (each input and each output at most once, only requested pairs) to `grants`.
-  virtual void allocate(const SwitchRequests& requests, std::vector<SwitchRequest>& grants) = 0;
+  void allocate(const SwitchRequests& requests, std::vector<SwitchRequest>& grants) {
+    if (requests.conflict()) {
+      arbitrate(requests, grants);
+      return;
+    }
+    for (const SwitchRequest& r : requests.list()) {
+      take_turn(r.input, r.output);
+      grants.push_back(r);
+    }
+  }
   /// All that is remembered of one input and one output, as a number: while they deal only with each other,
   /// equal numbers mean equal grants. A request that is alone is granted, whatever is remembered.
   virtual uint64_t memory(uint32_t input, uint32_t output) const = 0;
+
+ protected:
+  virtual void arbitrate(const SwitchRequests& requests, std::vector<SwitchRequest>& grants) = 0;
+  /// The input has been granted the output: others go before them next time.
+  virtual void take_turn(uint32_t input, uint32_t output) = 0;
 };
 
 /// One waiting head: input VC `input` (port x VCs + VC) may take any VC of `mask` (all free) at `port`.

@@ -15,15 +15,7 @@ IslipSwitchAllocator::IslipSwitchAllocator(uint32_t ports, uint32_t iterations)
       matched_inputs_(ports),
       matched_outputs_(ports) {}
 
-void IslipSwitchAllocator::allocate(const SwitchRequests& requests, std::vector<SwitchRequest>& grants) {
-  if (!requests.conflict()) {  // nothing to arbitrate, the pointers move all the same
-    for (const SwitchRequest& r : requests.list()) {
-      grant_pointer_[r.output] = after(r.input);
-      accept_pointer_[r.input] = after(r.output);
-      grants.push_back(r);
-    }
-    return;
-  }
+void IslipSwitchAllocator::arbitrate(const SwitchRequests& requests, std::vector<SwitchRequest>& grants) {
   matched_inputs_.clear();
   matched_outputs_.clear();
   for (uint32_t iteration = 0; iteration < iterations_; ++iteration) {
@@ -48,10 +40,7 @@ void IslipSwitchAllocator::allocate(const SwitchRequests& requests, std::vector<
       any = true;
       matched_inputs_.insert(input);
       matched_outputs_.insert(output);
-      if (iteration == 0) {
-        grant_pointer_[output] = after(input);
-        accept_pointer_[input] = after(output);
-      }
+      if (iteration == 0) take_turn(input, output);
     });
     granted_inputs_.clear();
     if (!any) break;

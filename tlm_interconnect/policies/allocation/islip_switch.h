@@ -15,12 +15,16 @@ namespace weft::packet {
 class IslipSwitchAllocator final : public SwitchAllocator {
  public:
   IslipSwitchAllocator(uint32_t ports, uint32_t iterations);
-  void allocate(const SwitchRequests& requests, std::vector<SwitchRequest>& grants) override;
   uint64_t memory(uint32_t input, uint32_t output) const override {
     return (uint64_t{grant_pointer_[output]} << 32) | accept_pointer_[input];
   }
 
  private:
+  void arbitrate(const SwitchRequests& requests, std::vector<SwitchRequest>& grants) override;
+  void take_turn(uint32_t input, uint32_t output) override {
+    grant_pointer_[output] = after(input);
+    accept_pointer_[input] = after(output);
+  }
   uint32_t after(uint32_t port) const { return port + 1 == ports_ ? 0 : port + 1; }
 
   uint32_t ports_;

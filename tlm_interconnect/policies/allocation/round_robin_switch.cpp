@@ -12,15 +12,8 @@ RoundRobinSwitchAllocator::RoundRobinSwitchAllocator(uint32_t ports, uint32_t)
       proposals_(ports, ports),
       proposed_(ports) {}
 
-void RoundRobinSwitchAllocator::allocate(const SwitchRequests& requests, std::vector<SwitchRequest>& grants) {
-  if (!requests.conflict()) {  // nothing to arbitrate, the pointers move all the same
-    for (const SwitchRequest& r : requests.list()) {
-      output_pointer_[r.output] = after(r.input);
-      input_pointer_[r.input] = after(r.output);
-      grants.push_back(r);
-    }
-    return;
-  }
+void RoundRobinSwitchAllocator::arbitrate(const SwitchRequests& requests,
+                                          std::vector<SwitchRequest>& grants) {
   requests.inputs().for_each([&](uint32_t input) {
     const uint32_t output = requests.by_input().first_from(input, input_pointer_[input]);
     proposals_.insert(output, input);
@@ -29,8 +22,7 @@ void RoundRobinSwitchAllocator::allocate(const SwitchRequests& requests, std::ve
   proposed_.for_each([&](uint32_t output) {
     const uint32_t input = proposals_.first_from(output, output_pointer_[output]);
     proposals_.clear_row(output);
-    output_pointer_[output] = after(input);
-    input_pointer_[input] = after(output);
+    take_turn(input, output);
     grants.push_back(requests.of(input, output));
   });
   proposed_.clear();

@@ -14,12 +14,16 @@ namespace weft::packet {
 class RoundRobinSwitchAllocator final : public SwitchAllocator {
  public:
   RoundRobinSwitchAllocator(uint32_t ports, uint32_t iterations);
-  void allocate(const SwitchRequests& requests, std::vector<SwitchRequest>& grants) override;
   uint64_t memory(uint32_t input, uint32_t output) const override {
     return (uint64_t{output_pointer_[output]} << 32) | input_pointer_[input];
   }
 
  private:
+  void arbitrate(const SwitchRequests& requests, std::vector<SwitchRequest>& grants) override;
+  void take_turn(uint32_t input, uint32_t output) override {
+    output_pointer_[output] = after(input);
+    input_pointer_[input] = after(output);
+  }
   uint32_t after(uint32_t port) const { return port + 1 == ports_ ? 0 : port + 1; }
 
   uint32_t ports_;
