@@ -458,19 +458,19 @@ void TraceJob::add_bounds(RunResult& result, bool finished) const {
   for (const CollectiveRow& row : result.collectives) {
     if (row.members_done == row.ranks) result.lower_bound = std::max(result.lower_bound, row.lower_bound);
   }
-  result.upper_bound = own ? checked_->upper_bound() : kNever;
+  result.upper_bound = own ? checked_->upper_bound(result.out_of_order_starts) : kNever;
   if (!own) return;
   if (finished && result.time < checked_->lower_bound()) {
     result.broken_invariants.push_back(fmt::format("the job took {} ps, less than its lower bound of {} ps",
                                                    result.time, checked_->lower_bound()));
   }
   // The upper bound is that of the dimensions' own fidelities, and of a job that nobody else holds up.
-  if (finished && result.time > checked_->upper_bound() && machine_.fidelity().planes() == 1 &&
+  if (finished && result.time > result.upper_bound && machine_.fidelity().planes() == 1 &&
       ranks_.whole()) {
     result.warnings.push_back(fmt::format(
         "the job took {} ps, more than all its operations one after the other ({} ps); that bound "
         "should hold whatever the contention: please report it with effective.yaml and the traces",
-        result.time, checked_->upper_bound()));
+        result.time, result.upper_bound));
   }
 }
 

@@ -385,8 +385,11 @@ Wide flight_time(const Config& config, const Blueprint& machine, uint32_t source
 /// Adds up the messages of a plan, each as if alone.
 class Serial {
  public:
-  Serial(const Config& config, const CollectivePlan& plan)
-      : config_(config), plan_(plan), machine_(config), ways_(longest_ways(config)) {}
+  /// Whether all members begin at once: then lines and members that do the like do it at the same time.
+  enum class Begin { together, apart };
+
+  Serial(const Config& config, const CollectivePlan& plan, Begin begin)
+      : config_(config), plan_(plan), begin_(begin), machine_(config), ways_(longest_ways(config)) {}
 
   Wide time() {
     // Chunks of one order of phases are alike, but for the last one.
@@ -425,15 +428,27 @@ class Serial {
     return axis.dimension != Axis::kFlat || axis.values.empty();
   }
 
-  /// Of a line through the root, or of any: what its members do, one after the other. Lines of one dimension
-  /// have links of their own, unless the dimensions are not the machine's.
+  /// Lines of one dimension have links of their own, unless the dimensions are not the machine's.
   Wide phase(uint32_t chunk, uint32_t p) {
+    const Wide one = line(chunk, p);
+    if (begin_ == Begin::together && !config_.remapped()) return one;
+    Wide lines = 1;
+    for (size_t a = 0; a < plan_.axes().size(); ++a)
+      lines *= a == plan_.phases(chunk)[p].axis ? 1 : plan_.axes()[a].size;
+    return one * lines;
+  }
+
+  /// Of a line through the root, or of any: what its members do, one after the other.
+  Wide line(uint32_t chunk, uint32_t p) {
     const std::vector<uint32_t>& group = plan_.request().group->ranks;
     const PhasePlan& phase = plan_.phases(chunk)[p];
     const Axis& axis = plan_.axes()[phase.axis];
     plan_.views(rooted(plan_.request().op) ? plan_.request().root : group.empty() ? 0 : group[0], views_);
     const uint32_t base = views_[phase.axis].base;
-    if (phase.algorithm->in_switch() || alike(phase)) return member(axis.rank(base, 0), chunk, p);
+    if (phase.algorithm->in_switch() || alike(phase)) {
+      const Wide one = member(axis.rank(base, 0), chunk, p);
+      return begin_ == Begin::together ? one : one * axis.size;
+    }
     // Of many members some are looked at, and the dearest of them stands for all: the root, its neighbours
     // and every so many-th.
     constexpr uint32_t kAll = 128;
@@ -451,10 +466,7 @@ class Serial {
         look(i);
       total = most * axis.size;
     }
-    if (!config_.remapped()) return total;
-    double members = 1;
-    for (const Axis& a : plan_.axes()) members *= a.size;
-    return total * static_cast<uint64_t>(members / axis.size);
+    return total;
   }
 
   Wide flight(uint32_t from, uint32_t to, uint64_t bytes, const Axis& axis) const {
@@ -503,6 +515,7 @@ class Serial {
 
   const Config& config_;
   const CollectivePlan& plan_;
+  const Begin begin_;
   const Blueprint machine_;
   const std::vector<uint32_t> ways_;
   std::vector<AxisView> views_;
@@ -526,13 +539,24 @@ bool unbounded(const Config& config) {
   return errs;
 }
 
+Picoseconds serial(const Config& config, const CollectivePlan& plan, Serial::Begin begin) {
+  if (plan.empty()) return 0;
+  if (unbounded(config)) return kNever;
+  Wide delay = plan.delay();
+  if (begin == Serial::Begin::apart) {
+    for (const Axis& axis : plan.axes()) delay *= axis.size;
+  }
+  return saturated(Serial(config, plan, begin).time() + delay);
+}
+
 }  // namespace
 
 Picoseconds serial_time(const Config& config, const CollectivePlan& plan) {
-  if (plan.empty()) return 0;
-  if (unbounded(config)) return kNever;
-  const Picoseconds time = saturated(Serial(config, plan).time());
-  return time > kNever - plan.delay() ? kNever : time + plan.delay();
+  return serial(config, plan, Serial::Begin::together);
+}
+
+Picoseconds serial_time_apart(const Config& config, const CollectivePlan& plan) {
+  return serial(config, plan, Serial::Begin::apart);
 }
 
 Picoseconds message_time(const Config& config, uint32_t source, uint32_t destination, uint64_t bytes) {
@@ -544,6 +568,12 @@ Picoseconds message_time(const Config& config, uint32_t source, uint32_t destina
 Picoseconds nearest_link(const Config& config) {
   const Picoseconds nearest = Blueprint(config).nearest();
   return nearest == kNever ? 0 : nearest;
+}
+
+Picoseconds slowest_link(const Config& config) {
+  Picoseconds slowest = 0;
+  for (const DimensionConfig& d : config.dimensions) slowest = std::max(slowest, d.latency);
+  return slowest;
 }
 
 }  // namespace weft::collectives

@@ -20,11 +20,16 @@ namespace weft::collectives {
 /// dimensions are remapped, the ports of an NPU are all its physical links.
 Picoseconds lower_bound(const Config& config, const CollectivePlan& plan);
 
-/// What no execution exceeds that has the machine to itself: every chunk, phase, round and message one after
-/// the other, each message as if alone. Of a phase whose members do the like on links that are alike, one
+/// What no execution exceeds that has the machine to itself and whose members begin at once: every chunk,
+/// phase, round and message one after the other, each message as if alone. Of a phase whose members do the like on links that are alike, one
 /// member's messages; of others those of all members of a line. kNever: there is no such bound, because links
 /// err or senders slow down for marks (DCQCN).
 Picoseconds serial_time(const Config& config, const CollectivePlan& plan);
+
+/// All messages of all members one after the other, each as if alone; kNever as above. What a collective adds
+/// to a job at most: what some members do before the others begin can hold up what these wait for, and does
+/// not make the rest shorter. (docs/collective_waits.md, "Upper bounds")
+Picoseconds serial_time_apart(const Config& config, const CollectivePlan& plan);
 
 /// A point-to-point message of `bytes` alone on the machine, injection and endpoint delays included; kNever
 /// as above.
@@ -32,6 +37,10 @@ Picoseconds message_time(const Config& config, uint32_t source, uint32_t destina
 
 /// The least latency of any link; 0 where there is none.
 Picoseconds nearest_link(const Config& config);
+
+/// The largest latency of a dimension's links: how long a chunk waits at most before it starts beyond the
+/// slots.
+Picoseconds slowest_link(const Config& config);
 
 }  // namespace weft::collectives
 

@@ -50,8 +50,9 @@ class Bounds {
   /// are not added.
   Picoseconds lower() const;
 
-  /// All operations of all ranks one after the other; the nodes with which the members of a group join one
-  /// collective (same pg_name, same ordinal) count once, as the one with the highest cost.
+  /// All operations of all ranks one after the other, but for starts beyond the slots
+  /// (CheckedJob::upper_bound()). The nodes with which the members of a group join one collective (same
+  /// pg_name, same ordinal) count once, as the one with the highest cost.
   Picoseconds upper() const;
 
  private:

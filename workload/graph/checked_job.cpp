@@ -284,6 +284,10 @@ Picoseconds CheckedJob::slow_access_time(uint32_t rank, const trace::Node& node)
   return saturated(static_cast<Wide>(access_time(rank, node)) + 1000);
 }
 
+Picoseconds CheckedJob::upper_bound(uint64_t out_of_order_starts) const {
+  return saturated(upper_bound_ + static_cast<Wide>(out_of_order_starts) * collectives::slowest_link(config_));
+}
+
 void CheckedJob::check_capacity() {
   tiers::TierUse use(config_);
   if (!use.wanted()) return;
@@ -321,7 +325,7 @@ void CheckedJob::look_through() {
   std::unordered_map<const collectives::CollectivePlan*, Picoseconds> serial_times;
   serial.collective = [this, &serial_times, &plan](uint32_t, const trace::Node&) -> Picoseconds {
     auto [it, fresh] = serial_times.try_emplace(plan.get(), 0);
-    if (fresh) it->second = collectives::serial_time(config_, *plan);
+    if (fresh) it->second = collectives::serial_time_apart(config_, *plan);
     return it->second;
   };
   minimal.send = [least = least_end_delays(config_).start](uint32_t, const trace::Node&) -> Picoseconds {

@@ -58,7 +58,8 @@ class CheckedJob {
                                          int32_t* priority = nullptr) const;
 
   Picoseconds lower_bound() const { return lower_bound_; }
-  Picoseconds upper_bound() const { return upper_bound_; }
+  /// Of a run with so many starts beyond the slots: what Bounds::upper() says, and a link's latency for each.
+  Picoseconds upper_bound(uint64_t out_of_order_starts) const;
   /// The traces' and those found here.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
