@@ -465,8 +465,7 @@ void TraceJob::add_bounds(RunResult& result, bool finished) const {
                                                    result.time, checked_->lower_bound()));
   }
   // The upper bound is that of the dimensions' own fidelities, and of a job that nobody else holds up.
-  if (finished && result.time > result.upper_bound && machine_.fidelity().planes() == 1 &&
-      ranks_.whole()) {
+  if (finished && result.time > result.upper_bound && machine_.fidelity().planes() == 1 && ranks_.whole()) {
     result.warnings.push_back(fmt::format(
         "the job took {} ps, more than all its operations one after the other ({} ps); that bound "
         "should hold whatever the contention: please report it with effective.yaml and the traces",

@@ -39,6 +39,8 @@ std::string outcome(TraceJob& job) {
   std::string text = fmt::format("{} beyond the slots\n", result.out_of_order_starts);
   for (const std::string& line : lines) text += line;
   for (const std::string& line : result.broken_invariants) text += "broken: " + line + "\n";
+  if (result.time > result.upper_bound)
+    text += fmt::format("broken: {} ps, upper bound {} ps\n", result.time, result.upper_bound);
   for (const std::string& line : result.warnings) {
     if (line.find("nothing in the machine moved") != std::string::npos) text += line + "\n";
   }
@@ -129,6 +131,67 @@ TEST(CollectiveWaits, ADecisionMayCloseAFurtherCircle) {
   EXPECT_EQ(alone.find("moved any more"), std::string::npos) << alone;
   EXPECT_EQ(alone.find(": 0 beyond"), std::string::npos) << alone;
   EXPECT_EQ(alone, three_at_once(true));
+}
+
+/// A job on `Ring(2)_Ring(2)`, 1 GB/s, 500 ns: "<starts beyond the slots>, <whether within the bounds>,
+/// <ps>".
+std::string on_two_rings(const std::string& scheduling, const std::vector<std::vector<PbNode>>& ranks) {
+  const auto result = test::isolated([&] {
+    const trace::test::TempFolder folder;
+    trace::test::spit(
+        folder / "machine.yaml",
+        "weft: 1\n"
+        "topology:\n"
+        "  notation: Ring(2)_Ring(2)\n"
+        "  dimensions: [{bandwidth: 1 GB/s, latency: 500 ns}, {bandwidth: 1 GB/s, latency: 500 ns}]\n"
+        "collectives: {chunks: 1, scheduling: " +
+            scheduling + "}\n");
+    trace::test::spit(folder / "groups.json", "{\"line\": [2, 3]}");
+    for (uint32_t rank = 0; rank < 4; ++rank)
+      trace::test::write_trace(folder / ("job." + std::to_string(rank) + ".et"), ranks[rank]);
+    const Config config = load_config(folder / "machine.yaml");
+    const trace::JobTrace traces = trace::open_job(folder / "job", 4, folder / "groups.json", false);
+    test::SoloTraceJob job("job", config, traces);
+    job.start();
+    test::run_to_the_end(job);
+    if (!job.finished()) return "stalled: " + job.stall_report();
+    const RunResult r = job.result();
+    const bool within = r.lower_bound <= r.time && r.time <= r.upper_bound;
+    return fmt::format("{}, {}, {}", r.out_of_order_starts, within ? "within" : "beyond", r.time);
+  });
+  EXPECT_EQ(result.status, 0) << result.text;
+  return result.text;
+}
+
+PbNode after(PbNode node, std::initializer_list<uint64_t> earlier) {
+  for (const uint64_t id : earlier) node.add_data_deps(id);
+  return node;
+}
+
+// Ranks 2 and 3 begin both all-reduces at once. Twice they wait a link's latency for a start beyond the
+// slots.
+TEST(CollectiveWaits, StartsBeyondTheSlotsAreWithinTheUpperBound) {
+  const PbNode first = trace::test::collective(1, ChakraProtoMsg::ALL_REDUCE, 1);
+  const PbNode second = trace::test::collective(3, ChakraProtoMsg::ALL_REDUCE, 1);
+  EXPECT_EQ(on_two_rings("lifo", {{first, after(trace::test::receive(2, 1, 1, 7), {1}), after(second, {2})},
+                                  {first, after(trace::test::send(2, 0, 1, 7), {1}), after(second, {2})},
+                                  {first, second},
+                                  {first, second}}),
+            "2, within, 5004000");
+}
+
+// Ranks 2 and 3 do their part of the reduce-scatter before the all-reduce of their line, which ranks 0 and 1
+// wait for. The others' part takes as long afterwards: what was done early made nothing shorter.
+TEST(CollectiveWaits, WorkDoneEarlyIsWithinTheUpperBound) {
+  const PbNode whole = trace::test::collective(1, ChakraProtoMsg::REDUCE_SCATTER, 4'000'000);
+  const PbNode line = trace::test::collective(2, ChakraProtoMsg::ALL_REDUCE, 1'000, "line");
+  const auto told = [&](uint32_t by) {
+    return std::vector<PbNode>{trace::test::receive(3, by, 1, 7), after(whole, {3})};
+  };
+  const auto tells = [&](uint32_t to) {
+    return std::vector<PbNode>{whole, line, after(trace::test::send(3, to, 1, 7), {2})};
+  };
+  EXPECT_EQ(on_two_rings("fifo", {told(2), told(3), tells(0), tells(1)}), "0, within, 5003502000");
 }
 
 Config random_machine(Random& random) {

@@ -21,9 +21,9 @@ namespace weft::collectives {
 Picoseconds lower_bound(const Config& config, const CollectivePlan& plan);
 
 /// What no execution exceeds that has the machine to itself and whose members begin at once: every chunk,
-/// phase, round and message one after the other, each message as if alone. Of a phase whose members do the like on links that are alike, one
-/// member's messages; of others those of all members of a line. kNever: there is no such bound, because links
-/// err or senders slow down for marks (DCQCN).
+/// phase, round and message one after the other, each message as if alone. Of a phase whose members do the
+/// like on links that are alike, one member's messages; of others those of all members of a line. kNever:
+/// there is no such bound, because links err or senders slow down for marks (DCQCN).
 Picoseconds serial_time(const Config& config, const CollectivePlan& plan);
 
 /// All messages of all members one after the other, each as if alone; kNever as above. What a collective adds

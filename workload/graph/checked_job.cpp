@@ -285,7 +285,8 @@ Picoseconds CheckedJob::slow_access_time(uint32_t rank, const trace::Node& node)
 }
 
 Picoseconds CheckedJob::upper_bound(uint64_t out_of_order_starts) const {
-  return saturated(upper_bound_ + static_cast<Wide>(out_of_order_starts) * collectives::slowest_link(config_));
+  return saturated(upper_bound_ +
+                   static_cast<Wide>(out_of_order_starts) * collectives::slowest_link(config_));
 }
 
 void CheckedJob::check_capacity() {
