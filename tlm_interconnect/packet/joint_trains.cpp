@@ -411,6 +411,7 @@ void JointTrains::add_periods(JointTrain& group, uint64_t passed) {
     train.from->shift_with_others(by, train.virtual_network, packets);
     trains_.counters_.packets += packets;
     trains_.counters_.hops += packets * train.path.size();
+    trains_.starts_.saved(packets * train.path.size());
     trains_.earn(train, (costs::kEarnedByTrain * train.path.size() + costs::kEarnedByBeginning) * packets);
     if (member.bursts.empty()) continue;
     MessagePool::Open& open = trains_.messages_[train.message];

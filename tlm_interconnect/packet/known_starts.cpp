@@ -76,8 +76,9 @@ bool KnownStarts::begin(PacketTrain& train, uint64_t left, Ticks t) {
 // While its path clears the message goes in steps. So nothing has been decided ahead when it is clear, and
 // those that begin alike come into the same state there.
 bool KnownStarts::waits(PacketTrain& train, uint64_t left, Ticks t) {
-  // That is paid from what trains have saved, not in advance: where others never leave it is all in vain.
-  if (left < train.ahead + costs::kShortest || train.balance < costs::kInAdvance) return false;
+  // The network pays for that, from what trains have saved: where others never leave it is all in vain, for
+  // whoever tries.
+  if (left < train.ahead + costs::kShortest || for_waiting_ < 0) return false;
   if (train.passes_over != 0) {
     --train.passes_over;
     return false;
@@ -90,7 +91,9 @@ bool KnownStarts::waits(PacketTrain& train, uint64_t left, Ticks t) {
 
 // A path that others use for as long as they last does not clear.
 bool KnownStarts::begin_later(PacketTrain& train, uint64_t left, Ticks t) {
-  const bool too_long = train.begun > train.clears_within + costs::kRetry || train.balance < 0;
+  for_waiting_ -= static_cast<int64_t>(costs::kStepToWait * train.path.size());
+  const bool too_long =
+      train.begun > train.clears_within + costs::kRetry || train.balance < 0 || for_waiting_ < 0;
   if (!too_long) {
     if (trains_.now() < train.record_from || !cleared(train)) return true;
     train.unclear = 0;

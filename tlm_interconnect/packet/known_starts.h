@@ -30,6 +30,7 @@
 
 #include "tlm_interconnect/packet/packet_train.h"
 #include "tlm_interconnect/packet/ticks.h"
+#include "tlm_interconnect/packet/train_costs.h"
 
 namespace weft::packet {
 
@@ -47,6 +48,8 @@ class KnownStarts {
   bool begin_later(PacketTrain& train, uint64_t left, Ticks t);
   /// The same for a later packet of one that is learnt. True: it is set aside.
   bool carry(PacketTrain& train, uint64_t left, Ticks t);
+  /// So many packet-hops have gone by train.
+  void saved(uint64_t hops) { for_waiting_ += static_cast<int64_t>(hops * costs::kForWaiting); }
   /// It waits no longer. `cleared`: its path has.
   void stop_waiting(PacketTrain& train, bool cleared);
   /// It is observed no longer.
@@ -103,6 +106,7 @@ class KnownStarts {
   static constexpr size_t kMostBytes = 64 << 20;
   static constexpr size_t kMostKeys = 1 << 20;
   PacketTrains& trains_;
+  int64_t for_waiting_ = costs::kWaitsInAdvance;  ///< what messages that wait may still cost, in words
   std::unordered_multimap<uint64_t, std::shared_ptr<KnownStart>> starts_;  ///< by hash of the key
   size_t bytes_ = 0;                                                       ///< of all of them
   std::unordered_set<uint64_t> keys_;  ///< hashes of those that have come once

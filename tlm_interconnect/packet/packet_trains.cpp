@@ -650,6 +650,7 @@ void PacketTrains::resume(uint32_t ni) {
     }
     earn(train, kEarnedByTrain * hops + kEarnedByBeginning * packets);
   }
+  starts_.saved(hops);
 
   train.phase = Phase::resuming;
   // What has begun of the next period, on these ports only.

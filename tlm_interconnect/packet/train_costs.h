@@ -36,7 +36,12 @@ constexpr uint64_t kWordsOfHop = 20;    ///< .. and for each VC of a hop
 constexpr uint64_t kLooks = 3;          ///< records that a search costs at least
 constexpr uint64_t kSetAside = 2000;    ///< a train, and to resume it
 constexpr uint64_t kStep = 10;          ///< a packet-hop that is simulated while its router decides in steps
-constexpr uint64_t kMostMembers = 16;   ///< of a group of messages
+// Messages that wait in steps for their path to clear are paid by the network: by a part of what all trains
+// have saved, and something in advance.
+constexpr int64_t kWaitsInAdvance = 1 << 17;
+constexpr uint64_t kForWaiting = 25;   ///< of kEarnedByTrain
+constexpr uint64_t kStepToWait = 100;  ///< what a packet-hop in steps takes longer than another one
+constexpr uint64_t kMostMembers = 16;  ///< of a group of messages
 
 }  // namespace weft::packet::costs
 
