@@ -205,6 +205,7 @@ Config random_machine(Random& random) {
         d.latency = r.pick(4) == 0 ? r.pick(2) : r.pick(2'000'000);
         d.fidelity = static_cast<Fidelity>(r.pick(8) == 0 ? 2 : r.pick(2));
       });
+  config.packet.packet_bytes = 4096;  // the jobs are about slots: few packets will do
   CollectivesConfig& c = config.collectives;
   c.chunks = 1 + random.pick(4);
   c.active_chunks_per_dimension = 1 + random.pick(2);
