@@ -52,6 +52,7 @@ struct Scenario {
   uint32_t messages = 40;
   uint32_t longest = 600;      ///< packets
   uint32_t lengths = 0;        ///< 0: any; n: long messages have one of so many
+  bool only_long = false;      ///< no short ones in between
   Picoseconds span = 3000000;  ///< messages are submitted within it
   uint32_t destinations = 0;   ///< 0: any; n: rank + 1 .. rank + n
   uint32_t steps = 3;          ///< rounds: messages of each rank
@@ -64,8 +65,9 @@ struct Scenario {
 struct Outcome {
   std::string log;
   uint64_t trains = 0, splits = 0, packets = 0;
-  uint64_t work = 0;  ///< spent on trains, in words of a record
-  uint64_t hops = 0;  ///< packet-hops of the run
+  uint64_t work = 0;                      ///< spent on trains, in words of a record
+  uint64_t hops = 0;                      ///< packet-hops of the run
+  uint64_t one_by_one = 0, stepping = 0;  ///< packets that did not go by train; of them, in steps
   uint64_t growing = 0, growing_splits = 0;
   uint64_t filling = 0, filling_splits = 0;
   uint64_t joint = 0, joint_splits = 0;
@@ -142,7 +144,7 @@ Outcome run(const Scenario& s, bool trains) {
                       : s.pattern == Pattern::permutation ? partner[from]
                                                           : 0;
       // Most are long; some are a few packets that come in between.
-      const bool few = random.below(3) == 0;
+      const bool few = random.below(3) == 0 && !s.only_long;
       const uint32_t packets = few ? 1 + random.below(4) : 1 + random.below(s.longest);
       m.bytes = static_cast<uint64_t>(packets) * s.packet_bytes - random.below(s.packet_bytes);
       if (!few && s.lengths != 0) {
@@ -176,7 +178,8 @@ Outcome run(const Scenario& s, bool trains) {
     out << counters.trains << ' ' << counters.splits << ' ' << counters.packets << ' ' << counters.work << ' '
         << network.packet_hops() << ' ' << counters.growing << ' ' << counters.growing_splits << ' '
         << counters.filling << ' ' << counters.filling_splits << ' ' << counters.joint << ' '
-        << counters.joint_splits << ' ' << counters.known << ' ' << counters.known_later << '\n';
+        << counters.joint_splits << ' ' << counters.known << ' ' << counters.known_later << ' '
+        << counters.all() - counters.packets << ' ' << counters.of(TrainReason::stepping) << '\n';
     out << network.broken_invariant(true) << " late " << log.late << " hops " << network.packet_hops()
         << " flits " << log.flits << '\n';
     for (const auto& [id, at] : log.arrived) {
@@ -204,7 +207,8 @@ Outcome run(const Scenario& s, bool trains) {
   std::istringstream in(text);
   in >> outcome.trains >> outcome.splits >> outcome.packets >> outcome.work >> outcome.hops >>
       outcome.growing >> outcome.growing_splits >> outcome.filling >> outcome.filling_splits >>
-      outcome.joint >> outcome.joint_splits >> outcome.known >> outcome.known_later;
+      outcome.joint >> outcome.joint_splits >> outcome.known >> outcome.known_later >> outcome.one_by_one >>
+      outcome.stepping;
   outcome.log = text.substr(std::min(text.size(), text.find('\n') + 1));
   return outcome;
 }
@@ -560,6 +564,26 @@ TEST(Trains, CostLittleWhereTheyCannotBe) {
     const Outcome outcome = compare(s);
     EXPECT_LT(outcome.work, 8 * outcome.hops + 16 * 20000) << notation << ' ' << outcome.hops;
   }
+}
+
+// In an incast the receiver's path never clears while it lasts. The first messages find that out for all.
+TEST(Trains, FewWaitForPathsThatDoNotClear) {
+  Scenario s;
+  s.notation = "FullyConnected(8)_Switch(4)";
+  s.pattern = Pattern::incast;
+  s.network.cycle = s.flit_time = ticks(640) / 9;
+  s.latency = ticks(250000);
+  s.network.vcs = 2;
+  s.network.buffer_flits = 7040;
+  s.packet_bytes = 64;
+  s.messages = 62;
+  s.lengths = 1;
+  s.longest = 2000;
+  s.only_long = true;
+  s.span = 1;
+  const Outcome outcome = compare(s);
+  EXPECT_EQ(outcome.one_by_one, 124'000u);
+  EXPECT_LT(outcome.stepping, 6'000u);  // 52,892 when every interface finds it out by itself
 }
 
 // Neither cycles nor flit times are whole picoseconds, so the kernel runs modules a little late, each time by

@@ -77,8 +77,9 @@ bool KnownStarts::begin(PacketTrain& train, uint64_t left, Ticks t) {
 // those that begin alike come into the same state there.
 bool KnownStarts::waits(PacketTrain& train, uint64_t left, Ticks t) {
   // The network pays for that, from what trains have saved: where others never leave it is all in vain, for
-  // whoever tries.
-  if (left < train.ahead + costs::kShortest || for_waiting_ < 0) return false;
+  // whoever tries. And nobody who has spent more than there was to earn.
+  if (left < train.ahead + costs::kShortest || train.balance < costs::kInAdvance || for_waiting_ < 0)
+    return false;
   if (train.passes_over != 0) {
     --train.passes_over;
     return false;
