@@ -76,8 +76,8 @@ bool KnownStarts::begin(PacketTrain& train, uint64_t left, Ticks t) {
 // While its path clears the message goes in steps. So nothing has been decided ahead when it is clear, and
 // those that begin alike come into the same state there.
 bool KnownStarts::waits(PacketTrain& train, uint64_t left, Ticks t) {
-  // The network pays for that, from what trains have saved: where others never leave it is all in vain, for
-  // whoever tries. And nobody who has spent more than there was to earn.
+  // The network pays for that from what trains have saved: where others never leave, everybody would try in
+  // vain. An interface that has spent more than it has earned does not wait either.
   if (left < train.ahead + costs::kShortest || train.balance < costs::kInAdvance || for_waiting_ < 0)
     return false;
   if (train.passes_over != 0) {
