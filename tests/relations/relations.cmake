@@ -72,7 +72,7 @@ foreach(relation ${WEFT_RELATIONS})
   set_tests_properties(relation_${relation} PROPERTIES LABELS "slow;relations" TIMEOUT 600)
 endforeach()
 # Cases that were broken once (docs/testing.md): relation, seed, case.
-foreach(found "validated 70003 25" "effective 70009 12" "bounds_collectives 80003 14" "sums 20261125 24" "critical_path 13 21")
+foreach(found "validated 70003 25" "effective 70009 12" "bounds_collectives 80003 14" "sums 20261125 24" "critical_path 13 21" "bounds_jobs 410010 8")
   separate_arguments(found)
   list(GET found 0 relation)
   list(GET found 1 seed)
