@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <random>
@@ -84,44 +85,54 @@ TEST(CollectiveWaits, UnrelatedComputeChangesNothing) {
   EXPECT_EQ(alone.find("moved any more"), std::string::npos) << alone;
 }
 
-/// Five ranks on a ring that start three collectives at once; g0 leaves rank 3 out. `beside`: rank 4
-/// computes, too.
-std::string three_at_once(bool beside) {
+/// What `tell` says of a job of these traces, with group file `groups`, on a machine.
+std::string of_traces(const std::string& machine, const std::string& groups,
+                      const std::vector<std::vector<PbNode>>& ranks,
+                      const std::function<std::string(TraceJob&)>& tell) {
   const auto result = test::isolated([&] {
     const trace::test::TempFolder folder;
-    trace::test::spit(
-        folder / "machine.yaml",
-        "weft: 1\n"
-        "topology:\n"
-        "  notation: Ring(5)\n"
-        "  dimensions: [{bandwidth: 70369 MB/s, links_per_npu: 2, latency: 23 ns, fidelity: message,\n"
-        "                switching: store_and_forward}]\n"
-        "npu: {compute_slots: 2}\n"
-        "nmu: {endpoint_delay: 24 ns}\n"
-        "collectives: {scheduling: lifo, chunks: 2,\n"
-        "              rules: [{operation: all_gather, chunks: 4},\n"
-        "                      {operation: reduce_scatter, chunks: 1}]}\n");
-    trace::test::spit(folder / "groups.json", "{\"g0\": [0, 1, 2, 4], \"line\": [0, 1, 2, 3, 4]}");
-    for (uint32_t rank = 0; rank < 5; ++rank) {
-      std::vector<PbNode> nodes;
-      if (rank != 3) nodes.push_back(trace::test::collective(1, ChakraProtoMsg::ALL_TO_ALL, 65536, "g0"));
-      nodes.push_back(trace::test::collective(2, ChakraProtoMsg::REDUCE_SCATTER, 65536, "line"));
-      nodes.push_back(trace::test::collective(3, ChakraProtoMsg::ALL_GATHER, 38361, "line"));
-      PbNode last = trace::test::collective(4, ChakraProtoMsg::GATHER, 64);
-      if (rank != 3) last.add_data_deps(1);
-      nodes.push_back(last);
-      if (beside && rank == 4) nodes.push_back(trace::test::comp(5, {}, 107));
-      trace::test::write_trace(folder / ("job." + std::to_string(rank) + ".et"), nodes);
-    }
+    trace::test::spit(folder / "machine.yaml", machine);
+    trace::test::spit(folder / "groups.json", groups);
+    for (size_t rank = 0; rank < ranks.size(); ++rank)
+      trace::test::write_trace(folder / ("job." + std::to_string(rank) + ".et"), ranks[rank]);
     const Config config = load_config(folder / "machine.yaml");
-    const trace::JobTrace traces = trace::open_job(folder / "job", 5, folder / "groups.json", false);
+    const trace::JobTrace traces =
+        trace::open_job(folder / "job", config.npus(), folder / "groups.json", false);
     test::SoloTraceJob job("job", config, traces);
     job.start();
     test::run_to_the_end(job);
-    return outcome(job);
+    return tell(job);
   });
   EXPECT_EQ(result.status, 0) << result.text;
   return result.text;
+}
+
+/// Five ranks on a ring that start three collectives at once; g0 leaves rank 3 out. `beside`: rank 4
+/// computes, too.
+std::string three_at_once(bool beside) {
+  std::vector<std::vector<PbNode>> ranks(5);
+  for (uint32_t rank = 0; rank < 5; ++rank) {
+    std::vector<PbNode>& nodes = ranks[rank];
+    if (rank != 3) nodes.push_back(trace::test::collective(1, ChakraProtoMsg::ALL_TO_ALL, 65536, "g0"));
+    nodes.push_back(trace::test::collective(2, ChakraProtoMsg::REDUCE_SCATTER, 65536, "line"));
+    nodes.push_back(trace::test::collective(3, ChakraProtoMsg::ALL_GATHER, 38361, "line"));
+    PbNode last = trace::test::collective(4, ChakraProtoMsg::GATHER, 64);
+    if (rank != 3) last.add_data_deps(1);
+    nodes.push_back(last);
+    if (beside && rank == 4) nodes.push_back(trace::test::comp(5, {}, 107));
+  }
+  return of_traces(
+      "weft: 1\n"
+      "topology:\n"
+      "  notation: Ring(5)\n"
+      "  dimensions: [{bandwidth: 70369 MB/s, links_per_npu: 2, latency: 23 ns, fidelity: message,\n"
+      "                switching: store_and_forward}]\n"
+      "npu: {compute_slots: 2}\n"
+      "nmu: {endpoint_delay: 24 ns}\n"
+      "collectives: {scheduling: lifo, chunks: 2,\n"
+      "              rules: [{operation: all_gather, chunks: 4},\n"
+      "                      {operation: reduce_scatter, chunks: 1}]}\n",
+      "{\"g0\": [0, 1, 2, 4], \"line\": [0, 1, 2, 3, 4]}", ranks, outcome);
 }
 
 // A chunk whose start is decided counts as begun from then on. That closes further circles at the same
@@ -133,34 +144,24 @@ TEST(CollectiveWaits, ADecisionMayCloseAFurtherCircle) {
   EXPECT_EQ(alone, three_at_once(true));
 }
 
-/// A job on `Ring(2)_Ring(2)`, 1 GB/s, 500 ns: "<starts beyond the slots>, <whether within the bounds>,
-/// <ps>".
-std::string on_two_rings(const std::string& scheduling, const std::vector<std::vector<PbNode>>& ranks) {
-  const auto result = test::isolated([&] {
-    const trace::test::TempFolder folder;
-    trace::test::spit(
-        folder / "machine.yaml",
-        "weft: 1\n"
-        "topology:\n"
-        "  notation: Ring(2)_Ring(2)\n"
-        "  dimensions: [{bandwidth: 1 GB/s, latency: 500 ns}, {bandwidth: 1 GB/s, latency: 500 ns}]\n"
-        "collectives: {chunks: 1, scheduling: " +
-            scheduling + "}\n");
-    trace::test::spit(folder / "groups.json", "{\"line\": [2, 3]}");
-    for (uint32_t rank = 0; rank < 4; ++rank)
-      trace::test::write_trace(folder / ("job." + std::to_string(rank) + ".et"), ranks[rank]);
-    const Config config = load_config(folder / "machine.yaml");
-    const trace::JobTrace traces = trace::open_job(folder / "job", 4, folder / "groups.json", false);
-    test::SoloTraceJob job("job", config, traces);
-    job.start();
-    test::run_to_the_end(job);
-    if (!job.finished()) return "stalled: " + job.stall_report();
-    const RunResult r = job.result();
-    const bool within = r.lower_bound <= r.time && r.time <= r.upper_bound;
-    return fmt::format("{}, {}, {}", r.out_of_order_starts, within ? "within" : "beyond", r.time);
-  });
-  EXPECT_EQ(result.status, 0) << result.text;
-  return result.text;
+/// A job on two rings, 1 GB/s, 500 ns: "<starts beyond the slots>, <whether within the bounds>, <ps>".
+std::string on_two_rings(const std::string& notation, const std::string& scheduling,
+                         const std::vector<std::vector<PbNode>>& ranks) {
+  return of_traces(
+      "weft: 1\n"
+      "topology:\n"
+      "  notation: " +
+          notation +
+          "\n"
+          "  dimensions: [{bandwidth: 1 GB/s, latency: 500 ns}, {bandwidth: 1 GB/s, latency: 500 ns}]\n"
+          "collectives: {chunks: 1, scheduling: " +
+          scheduling + "}\n",
+      "{\"line\": [2, 3]}", ranks, [](TraceJob& job) {
+        if (!job.finished()) return "stalled: " + job.stall_report();
+        const RunResult r = job.result();
+        const bool within = r.lower_bound <= r.time && r.time <= r.upper_bound;
+        return fmt::format("{}, {}, {}", r.out_of_order_starts, within ? "within" : "beyond", r.time);
+      });
 }
 
 PbNode after(PbNode node, std::initializer_list<uint64_t> earlier) {
@@ -173,10 +174,11 @@ PbNode after(PbNode node, std::initializer_list<uint64_t> earlier) {
 TEST(CollectiveWaits, StartsBeyondTheSlotsAreWithinTheUpperBound) {
   const PbNode first = trace::test::collective(1, ChakraProtoMsg::ALL_REDUCE, 1);
   const PbNode second = trace::test::collective(3, ChakraProtoMsg::ALL_REDUCE, 1);
-  EXPECT_EQ(on_two_rings("lifo", {{first, after(trace::test::receive(2, 1, 1, 7), {1}), after(second, {2})},
-                                  {first, after(trace::test::send(2, 0, 1, 7), {1}), after(second, {2})},
-                                  {first, second},
-                                  {first, second}}),
+  EXPECT_EQ(on_two_rings("Ring(2)_Ring(2)", "lifo",
+                         {{first, after(trace::test::receive(2, 1, 1, 7), {1}), after(second, {2})},
+                          {first, after(trace::test::send(2, 0, 1, 7), {1}), after(second, {2})},
+                          {first, second},
+                          {first, second}}),
             "2, within, 5004000");
 }
 
@@ -193,7 +195,25 @@ TEST(CollectiveWaits, WorkDoneEarlyIsWithinTheUpperBound) {
   const auto tells = [&](uint32_t to) {
     return std::vector<PbNode>{whole, line, after(trace::test::send(3, to, 1, 7), {2})};
   };
-  EXPECT_EQ(on_two_rings("fifo", {told(2), told(3), tells(0), tells(1)}), "0, within, 6002001000");
+  EXPECT_EQ(on_two_rings("Ring(2)_Ring(2)", "fifo", {told(2), told(3), tells(0), tells(1)}),
+            "0, within, 6002001000");
+}
+
+// A collective of all ranks along the first dimension is one of its own on each line (1,001 us), and here
+// each line waits for a message of the one before it (0.501 us).
+TEST(CollectiveWaits, LinesThatBeginOneAfterTheOtherAreWithinTheUpperBound) {
+  PbNode along = trace::test::collective(1, ChakraProtoMsg::ALL_REDUCE, 1'000'000);
+  auto* involved = along.add_attr();
+  involved->set_name("involved_dim");
+  involved->mutable_bool_list()->add_values(true);
+  involved->mutable_bool_list()->add_values(false);
+  std::vector<std::vector<PbNode>> ranks(8);
+  for (uint32_t rank = 0; rank < 8; ++rank) {
+    if (rank >= 2) ranks[rank].push_back(trace::test::receive(2, rank - 2, 1, 7));
+    ranks[rank].push_back(rank >= 2 ? after(along, {2}) : along);
+    if (rank < 6) ranks[rank].push_back(after(trace::test::send(3, rank + 2, 1, 7), {1}));
+  }
+  EXPECT_EQ(on_two_rings("Ring(2)_Ring(4)", "fifo", ranks), "0, within, 4005503000");
 }
 
 Config random_machine(Random& random) {

@@ -432,10 +432,7 @@ class Serial {
   Wide phase(uint32_t chunk, uint32_t p) {
     const Wide one = line(chunk, p);
     if (begin_ == Begin::together && !config_.remapped()) return one;
-    Wide lines = 1;
-    for (size_t a = 0; a < plan_.axes().size(); ++a)
-      lines *= a == plan_.phases(chunk)[p].axis ? 1 : plan_.axes()[a].size;
-    return one * lines;
+    return one * (plan_.members() / plan_.axes()[plan_.phases(chunk)[p].axis].size);
   }
 
   /// Of a line through the root, or of any: what its members do, one after the other.
@@ -543,9 +540,7 @@ Picoseconds serial(const Config& config, const CollectivePlan& plan, Serial::Beg
   if (plan.empty()) return 0;
   if (unbounded(config)) return kNever;
   Wide delay = plan.delay();
-  if (begin == Serial::Begin::apart) {
-    for (const Axis& axis : plan.axes()) delay *= axis.size;
-  }
+  if (begin == Serial::Begin::apart) delay *= plan.members();
   return saturated(Serial(config, plan, begin).time() + delay);
 }
 
