@@ -171,6 +171,12 @@ struct PacketDcqcnConfig {
   Rate min_rate{625000};
 };
 
+/// Collectives that take the time of others of their kind (sc_models/sampled_collectives.h).
+struct PacketSamplingConfig {
+  bool enabled = false;
+  double share = 0.1;  ///< of the collectives that could be left out and are simulated
+};
+
 /// What dimensions at `packet` fidelity have in common (configs/packet_timing.h resolves what is `auto`).
 struct PacketFabricConfig {
   uint64_t packet_bytes = 256;   ///< payload of a full packet
@@ -204,6 +210,7 @@ struct PacketFabricConfig {
   PacketInjection injection = PacketInjection::normal;
   PacketEcnConfig ecn;
   PacketDcqcnConfig dcqcn;
+  PacketSamplingConfig sampling;
   FlowControl flow_control = FlowControl::credits;  ///< of links with FlowControl::automatic
   // Priority flow control:
   std::vector<uint32_t> pfc_networks;  ///< virtual networks that are paused; empty: all

@@ -202,7 +202,7 @@ std::string json_schema() {
     if (section.path.find_first_of(".[") != std::string::npos) continue;  // below
     root["properties"][section.path] = object_of(section.path + ".", section.description);
   }
-  for (const char* const path : {"packet.ecn", "packet.dcqcn", "collectives.graph", "collectives.parameters",
+  for (const char* const path : {"packet.ecn", "packet.dcqcn", "packet.sampling","collectives.graph", "collectives.parameters",
                                  "memory.pool", "memory.host", "memory.nvme"}) {
     const std::string name = path;
     const size_t dot = name.find('.');

@@ -16,6 +16,7 @@
 #include "sc_main/json_text.h"
 #include "sc_main/result_sums.h"
 #include "sc_main/table.h"
+#include "sc_main/sampled_results.h"
 #include "sc_main/train_results.h"
 #include "workload/graph/layers.h"
 
@@ -374,6 +375,7 @@ std::string summary_json(const RunRecord& record) {
     json.key("flits").number(result.flits);
     add_congestion(json, config, result.congestion);
     add_trains(json, result.trains);
+    add_sampling(json, result.sampled, result.time);
   }
   json.key("memory_bytes").number(result.memory_bytes);
   json.key("out_of_order_starts").number(result.out_of_order_starts);

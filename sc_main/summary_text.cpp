@@ -15,6 +15,7 @@
 #include "sc_main/result_sums.h"
 #include "sc_main/results.h"
 #include "sc_main/table.h"
+#include "sc_main/sampled_results.h"
 #include "sc_main/train_results.h"
 
 namespace weft::cli {
@@ -169,6 +170,8 @@ std::string summary_text(const RunRecord& record) {
   text += pauses_text(result);
   const std::string trains = trains_text(result.trains);
   if (!trains.empty()) text += "trains   " + trains + "\n";
+  const std::string sampling = sampling_text(result.sampled, result.time);
+  if (!sampling.empty()) text += "sampled  " + sampling + "\n";
   if (result.folded_collectives != 0) {
     text += fmt::format(
         "folded   {} of {} collectives, told from one rank for all members; {} of {} ranks built\n",

@@ -23,6 +23,8 @@ std::string parts_refusal(const Config& config) {
   if (config.replaces_modules())
     return "`implementations` and `implementation`: modules of others run in one process only";
   if (config.packet.ecn.enabled) return "`packet.ecn` is reported of one process only; turn it off";
+  if (config.packet.sampling.enabled)
+    return "`packet.sampling` depends on what all ranks do; turn it off, or run in one process";
   for (uint32_t d = 0; d < config.dimensions.size(); ++d)
     if (collectives::uses_unit(config, d))
       return "in_switch collectives need their switches' units whole; choose another algorithm, or run in "

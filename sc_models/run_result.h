@@ -16,6 +16,7 @@
 #include "workload/graph/folding.h"
 #include "workload/job/footprint.h"
 #include "workload/job/rows.h"
+#include "workload/job/sampled_figures.h"
 
 namespace weft {
 
@@ -51,6 +52,7 @@ struct RunResult {
   uint64_t packet_hops = 0;                  ///< packet fidelity: packets times routers they left
   uint64_t flits = 0;                        ///< packet fidelity: that went through
   packet::TrainCounts trains;                ///< packet fidelity
+  SampledFigures sampled;                    ///< packet.sampling
   Machine::Congestion congestion;            ///< packet fidelity with ECN
   Picoseconds lower_bound = 0;               ///< of the job: longest path, each rank's work
   Picoseconds upper_bound = 0;               ///< everything one after the other

@@ -62,6 +62,14 @@ TraceJob::TraceJob(Machine& machine, std::unique_ptr<graph::CheckedJob> checked,
         folding_.of(r) == nullptr && folding_.along_dimensions(r))
       mirrored_ = std::make_unique<MirroredStarts>(machine_);
   }
+  if (config_.packet.sampling.enabled) {
+    if (!ranks_.whole() || !folding_.classes().empty())
+      throw std::logic_error("collectives of a job that shares its machine, or folds, are not sampled");
+    sampled_ = std::make_unique<SampledCollectives>(
+        "sampled_collectives", config_, [this](uint32_t group) { return npus_of(group); },
+        [this](uint32_t rank, const collectives::CollectiveDone& done) { collective_done(rank, done); },
+        machine_.causes());
+  }
   if (config_.run.footprint != "off") follow_tensors();
   before_ = counted();
 }
@@ -277,10 +285,18 @@ std::optional<CollectiveStart> TraceJob::start_collective(uint32_t rank, const t
         [this, rank](const collectives::CollectiveDone& done) { collective_done(rank, done); });
     return {};
   }
+  if (sampled_ && sampled_->start({start.stream, rank, start.plan, wanted.group->id})) return {};
   if (mirrored_ && !mirrored_->release(rank) && folding_.of(rank) == nullptr &&
       folding_.along_dimensions(rank) && mirrored_->hold(rank, node.index, start))
     return {};
   return start;
+}
+
+/// Of the group's ranks; empty: all.
+std::vector<uint32_t> TraceJob::npus_of(trace::GroupId group) const {
+  std::vector<uint32_t> npus;
+  for (const uint32_t rank : groups_[group].ranks) npus.push_back(ranks_.npu(rank));
+  return npus;
 }
 
 /// The node's group; without one the ranks of the job.
@@ -300,6 +316,7 @@ PoolMembers TraceJob::pool_members(uint32_t, const trace::Node& node) {
 
 void TraceJob::collective_done(uint32_t rank, const collectives::CollectiveDone& done) {
   const uint32_t number = done.stream - first_stream_ + 1;
+  if (sampled_) sampled_->ended(rank, done);
   const auto finish = [&](uint32_t member) {
     const auto it = running_.find(part_key(member, number));
     const Running part = it->second;
@@ -343,6 +360,7 @@ uint8_t TraceJob::send_plane(const trace::Node& node) {
 
 SendStart TraceJob::start_send(uint32_t rank, const trace::Node& node, const MessageId& id) {
   SendStart start;
+  if (sampled_) sampled_->message_sent(ranks_.npu(rank), ranks_.npu(node.peer));
   if (p2p_data_) start.data = p2p_data_->load(rank, node.peer, id, node.comm_size);
   start.plane = send_plane(node);
   if (machine_.library() != nullptr)
@@ -352,6 +370,7 @@ SendStart TraceJob::start_send(uint32_t rank, const trace::Node& node, const Mes
 }
 
 void TraceJob::message_arrived(uint32_t rank, const Completion& completion) {
+  if (sampled_) sampled_->message_arrived(ranks_.npu(index(completion.source)), ranks_.npu(rank));
   if (!p2p_data_) return;
   const std::string wrong = p2p_data_->check(rank, completion);
   if (!wrong.empty()) book_.note_wrong_message(wrong);
@@ -389,6 +408,7 @@ JobPart TraceJob::part_without_collectives(Picoseconds end) const {
   }
   const Counts counts = since(counted());
   part.messages = counts.messages + (mirrored_ ? mirrored_->messages() : 0);
+  if (sampled_) part.messages += sampled_->figures().messages;
   part.out_of_order_starts = counts.out_of_order_starts;
   part.memory_bytes = counts.memory_bytes;
   part.layers = layer_rows(layers_, engines, end);
@@ -423,6 +443,7 @@ RunResult TraceJob::own_result_of(JobPart&& parts, Picoseconds end, bool finishe
   result.simulated_ranks = parts.simulated_ranks;
   result.ranks = std::move(parts.ranks);
   result.messages = parts.messages;
+  if (sampled_) result.sampled = sampled_->figures();
   result.out_of_order_starts = parts.out_of_order_starts;
   result.memory_bytes = parts.memory_bytes;
   if (p2p_data_) result.data_messages = p2p_data_->messages();

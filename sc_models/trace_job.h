@@ -18,6 +18,7 @@
 #include "sc_models/mirrored_starts.h"
 #include "sc_models/npu_model.h"
 #include "sc_models/part_results.h"
+#include "sc_models/sampled_collectives.h"
 #include "vcd/probe_hub.h"
 #include "workload/collectives/p2p_data.h"
 #include "workload/graph/checked_job.h"
@@ -109,6 +110,7 @@ class TraceJob : public Job, private JobHost {
   std::vector<FootprintRow> footprint_rows(Picoseconds end) const;
   void add_footprint(RunResult& result) const;
   uint8_t send_plane(const trace::Node& node);
+  std::vector<uint32_t> npus_of(trace::GroupId group) const;
 
   const std::unique_ptr<graph::CheckedJob> checked_;
   const graph::Folding& folding_;
@@ -116,6 +118,7 @@ class TraceJob : public Job, private JobHost {
   const RankMap& ranks_;
   const std::vector<collectives::Group>& groups_;
   std::unique_ptr<MirroredStarts> mirrored_;  ///< null: all collectives run in messages
+  std::unique_ptr<SampledCollectives> sampled_;  ///< null: all collectives are simulated
   uint32_t first_stream_ = 1;                 ///< the machine's number of the job's first collective
   graph::IssueOrders orders_;
   std::vector<uint32_t> row_of_;       ///< by number - 1: position in rows_ + 1; 0: nobody has started it

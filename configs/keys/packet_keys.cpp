@@ -17,6 +17,9 @@ constexpr Field in_ecn = field<&Config::packet, &PacketFabricConfig::ecn, Member
 template <auto Member>
 constexpr Field in_dcqcn = field<&Config::packet, &PacketFabricConfig::dcqcn, Member>;
 
+template <auto Member>
+constexpr Field in_sampling = field<&Config::packet, &PacketFabricConfig::sampling, Member>;
+
 /// Packets, links, virtual channels and their buffers.
 constexpr KeyRow kPacketKeys[] = {
     {"packet_size", Type::size, "256 B", from("1 B", "1 MiB"), in_packet<&PacketFabricConfig::packet_bytes>,
@@ -163,6 +166,15 @@ constexpr KeyRow kEcnKeys[] = {
      "Chance that a packet is marked at a queue of `k_max`. Default: as `k_min`."},
 };
 
+constexpr KeyRow kSamplingKeys[] = {
+    {"enabled", Type::boolean, "false", kAny, in_sampling<&PacketSamplingConfig::enabled>,
+     "`true`: of collectives that a job repeats most are not simulated. They take the time of others of their "
+     "kind, and the run tells by how much such times were off (docs/guide/sampled_collectives.md). Needs a "
+     "dimension at `packet` fidelity. `weft collective` simulates all."},
+    {"share", Type::number, "0.1", from("0.001", "1"), in_sampling<&PacketSamplingConfig::share>,
+     "Share of collectives that is simulated although its time is known, to see whether it still is."},
+};
+
 constexpr KeyRow kDcqcnKeys[] = {
     {"enabled", Type::boolean, "false", kAny, in_dcqcn<&PacketDcqcnConfig::enabled>,
      "`true`: the receiver of marked packets notifies the sender, and the sender slows that flow down "
@@ -204,6 +216,7 @@ void add_packet_keys(KeyTable& table) {
   table.add("packet", kTrafficKeys);
   table.add("packet.ecn", kEcnKeys);
   table.add("packet.dcqcn", kDcqcnKeys);
+  table.add("packet.sampling", kSamplingKeys);
 }
 
 }  // namespace weft

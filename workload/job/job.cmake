@@ -4,6 +4,7 @@ set(WEFT_JOB_SOURCES
   job/collective_book.cpp
   job/footprint.cpp
   job/job_footprint.cpp
+  job/sampled_times.cpp
   job/layer_rows.cpp
   job/rank_map.cpp
   job/rows.cpp

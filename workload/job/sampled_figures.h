@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// What sampled collectives (sc_models/sampled_collectives.h) have saved, and by how much it may be wrong.
+
+#ifndef WEFT_WORKLOAD_JOB_SAMPLED_FIGURES_H
+#define WEFT_WORKLOAD_JOB_SAMPLED_FIGURES_H
+
+#include <cstdint>
+
+#include "configs/types.h"
+#include "workload/job/sampled_times.h"
+
+namespace weft {
+
+struct SampledFigures {
+  bool on = false;
+  uint64_t simulated = 0;  ///< collectives
+  uint64_t company = 0;    ///< of these, those that had or met others, or are of one sender or receiver
+  uint64_t given = 0;      ///< collectives that were given their time
+  uint64_t met = 0;        ///< of these, those that others met
+  uint64_t messages = 0;   ///< not simulated
+  SampledError worst;      ///< of the times given, of the group with the largest error
+  Picoseconds time = 0;    ///< time given, of the rank with the most
+};
+
+}  // namespace weft
+
+#endif

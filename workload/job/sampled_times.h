@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// How long the collectives of one kind take (the same group, operation and size), from some of them that were
+// simulated: what sampled collectives (sc_models/sampled_collectives.h) take the times of the others from, and
+// by how much these were off.
+
+#ifndef WEFT_WORKLOAD_JOB_SAMPLED_TIMES_H
+#define WEFT_WORKLOAD_JOB_SAMPLED_TIMES_H
+
+#include <cstdint>
+#include <vector>
+
+#include "configs/types.h"
+
+namespace weft {
+
+/// Number, mean and variance of values (Welford, "Note on a Method for Calculating Corrected Sums of Squares
+/// and Products", Technometrics 4, 1962).
+class Moments {
+ public:
+  void add(double value) {
+    ++count_;
+    const double off = value - mean_;
+    mean_ += off / static_cast<double>(count_);
+    squares_ += off * (value - mean_);
+  }
+  uint64_t count() const { return count_; }
+  double mean() const { return mean_; }
+  /// Of the values; 0 of fewer than two.
+  double variance() const { return count_ < 2 ? 0 : squares_ / static_cast<double>(count_ - 1); }
+
+ private:
+  uint64_t count_ = 0;
+  double mean_ = 0;
+  double squares_ = 0;
+};
+
+/// Of collectives that were not simulated, all together; times in picoseconds.
+struct SampledError {
+  uint64_t collectives = 0;
+  double given = 0;      ///< sum of the times that they were given, from their last start to their last end
+  double off = 0;        ///< what these should have been, less that, by the samples that came next
+  double variance = 0;   ///< of `off`, as samples scatter
+  double uncertain = 0;  ///< time in which other traffic met them, and of starts unlike those of the samples
+
+  /// By how much `given` is off: what was found, twice its standard deviation and what is uncertain.
+  double error() const;
+
+  SampledError& operator+=(const SampledError& o) {
+    collectives += o.collectives;
+    given += o.given;
+    off += o.off;
+    variance += o.variance;
+    uncertain += o.uncertain;
+    return *this;
+  }
+};
+
+class SampledTimes {
+ public:
+  /// One collective, from the start of its last member on.
+  struct Sample {
+    Picoseconds spread = 0;             ///< from the first start to the last one
+    std::vector<Picoseconds> ends;      ///< by member: until its end; 0: it had ended before
+  };
+
+  /// Enough samples: their mean is known to 1 % (standard error).
+  bool known() const;
+  void add(Sample sample);
+  /// For members that started within `spread`: of the samples whose starts were alike the mean; else the
+  /// nearest sample. Uncertain is then by how much the nearest ones on both sides differ; where there is none
+  /// on one side, by how much the starts do. There must be a sample.
+  std::vector<Picoseconds> give(Picoseconds spread);
+  /// Others have met a collective that was given its time, for so long.
+  void met(Picoseconds time) { error_.uncertain += static_cast<double>(time); }
+
+  SampledError error() const;
+
+ private:
+  SampledError latest() const;
+
+  std::vector<Sample> samples_;  ///< the latest
+  uint64_t count_ = 0;           ///< of samples so far
+  Moments times_;                ///< .. until the last end
+  SampledError error_;           ///< of what has been compared
+  uint64_t given_ = 0;           ///< collectives, since the samples before
+  double given_time_ = 0;        ///< .. in all
+  Moments fresh_;                ///< samples since then
+};
+
+}  // namespace weft
+
+#endif
