@@ -10,6 +10,8 @@
 namespace weft {
 namespace {
 
+constexpr double kShareInDoubt = 0.5;
+
 Picoseconds now() {
   return sc_core::sc_time_stamp().value();
 }
@@ -61,7 +63,9 @@ SampledCollectives::Kind& SampledCollectives::kind_of(const Part& part) {
 bool SampledCollectives::worth(const Kind& kind, const Part& part, bool alone) const {
   if (!alone || !of_all(part.plan->request().op) || part.plan->empty() || !kind.times.known()) return false;
   const double drawn = static_cast<double>(hash64(hash64(config_.run.seed) ^ part.stream) >> 11) * 0x1.0p-53;
-  return drawn >= config_.packet.sampling.share;
+  // A start unlike those of all samples may come again.
+  const double share = config_.packet.sampling.share;
+  return drawn >= (kind.times.doubtful() ? std::max(share, kShareInDoubt) : share);
 }
 
 SampledCollectives::Running& SampledCollectives::begin(const Part& part) {

@@ -32,13 +32,69 @@ double SampledError::error() const {
 bool SampledTimes::known() const {
   if (count_ < kFewest) return false;
   const double most = kKnown * times_.mean();
-  return times_.variance() <= most * most * static_cast<double>(count_);
+  return misses_.variance() <= most * most * static_cast<double>(count_);
+}
+
+/// A member that waits as long as the collective takes can do no more before the last one starts.
+Picoseconds SampledTimes::effective(Picoseconds spread) const {
+  return std::min(spread, static_cast<Picoseconds>(times_.mean()));
+}
+
+bool SampledTimes::alike(Picoseconds a, Picoseconds b) const {
+  return static_cast<double>(difference(effective(a), effective(b))) <= kAlike * times_.mean();
+}
+
+SampledTimes::Nearest SampledTimes::nearest(Picoseconds spread) const {
+  Nearest found;
+  for (const Sample& sample : samples_) {
+    const Sample*& one = effective(sample.spread) <= effective(spread) ? found.below : found.above;
+    if (one == nullptr || difference(sample.spread, spread) < difference(one->spread, spread)) one = &sample;
+  }
+  return found;
+}
+
+/// By how much the nearest samples on both sides differ; where there is none on one side, by how much the
+/// starts do.
+double SampledTimes::uncertain(const Unlike& one) const {
+  const Nearest found = nearest(one.spread);
+  if (found.below != nullptr && found.above != nullptr)
+    return static_cast<double>(difference(last(*found.below), last(*found.above)));
+  const Sample& only = found.below != nullptr ? *found.below : *found.above;
+  return static_cast<double>(difference(effective(only.spread), effective(one.spread)));
+}
+
+/// Of the samples whose starts were alike; empty: there are none.
+std::vector<Picoseconds> SampledTimes::mean_ends(Picoseconds spread) const {
+  std::vector<double> sums;
+  uint64_t found = 0;
+  for (const Sample& sample : samples_) {
+    if (!alike(sample.spread, spread)) continue;
+    sums.resize(sample.ends.size(), 0);
+    ++found;
+    for (size_t m = 0; m < sums.size(); ++m) sums[m] += static_cast<double>(sample.ends[m]);
+  }
+  std::vector<Picoseconds> ends;
+  for (const double sum : sums)
+    ends.push_back(static_cast<Picoseconds>(sum / static_cast<double>(found) + 0.5));
+  return ends;
 }
 
 void SampledTimes::add(Sample sample) {
   const auto time = static_cast<double>(last(sample));
+  const std::vector<Picoseconds> expected = mean_ends(sample.spread);
+  if (!expected.empty()) {
+    const double miss = time - static_cast<double>(*std::max_element(expected.begin(), expected.end()));
+    misses_.add(miss);
+    fresh_.add(miss);
+  }
   times_.add(time);
-  fresh_.add(time);
+  // Now it shows what those should have taken.
+  const auto told = std::remove_if(unlike_.begin(), unlike_.end(), [&](const Unlike& one) {
+    if (!alike(one.spread, sample.spread)) return false;
+    error_.off += time - one.time;
+    return true;
+  });
+  unlike_.erase(told, unlike_.end());
   if (samples_.size() < kLatest) {
     samples_.push_back(std::move(sample));
   } else {
@@ -54,36 +110,17 @@ std::vector<Picoseconds> SampledTimes::give(Picoseconds spread) {
     given_time_ = 0;
     fresh_ = Moments();
   }
-  // A member that waits as long as the collective takes can do no more before the last one starts.
-  const auto mean = static_cast<Picoseconds>(times_.mean());
-  const auto alike = static_cast<Picoseconds>(kAlike * times_.mean());
-  const Picoseconds own = std::min(spread, mean);
-  std::vector<double> sums(samples_.front().ends.size(), 0);
-  uint64_t found = 0;
-  const Sample* below = nullptr;  // the nearest with starts closer together, and further apart
-  const Sample* above = nullptr;
-  for (const Sample& sample : samples_) {
-    const Picoseconds of = std::min(sample.spread, mean);
-    const Sample*& nearest = of <= own ? below : above;
-    if (nearest == nullptr ||
-        difference(of, own) < difference(std::min(nearest->spread, mean), own))
-      nearest = &sample;
-    if (difference(of, own) > alike) continue;
-    ++found;
-    for (size_t m = 0; m < sums.size(); ++m) sums[m] += static_cast<double>(sample.ends[m]);
-  }
-  const auto off = [&](const Sample* one) {
-    return one == nullptr ? kNever : difference(std::min(one->spread, mean), own);
-  };
-  const Sample& nearest = off(below) <= off(above) ? *below : *above;
-  std::vector<Picoseconds> ends = nearest.ends;
-  if (found != 0) {
-    for (size_t m = 0; m < sums.size(); ++m)
-      ends[m] = static_cast<Picoseconds>(sums[m] / static_cast<double>(found) + 0.5);
-  } else if (below != nullptr && above != nullptr) {
-    error_.uncertain += static_cast<double>(difference(last(*below), last(*above)));
-  } else {
-    error_.uncertain += static_cast<double>(off(&nearest));
+  std::vector<Picoseconds> ends = mean_ends(spread);
+  if (ends.empty()) {
+    const Nearest near = nearest(spread);
+    const bool below = near.above == nullptr ||
+                       (near.below != nullptr && difference(near.below->spread, spread) <=
+                                                     difference(near.above->spread, spread));
+    const Sample& one = below ? *near.below : *near.above;
+    unlike_.push_back({spread, static_cast<double>(last(one))});
+    ++error_.collectives;
+    error_.given += static_cast<double>(last(one));
+    return one.ends;
   }
   ++given_;
   given_time_ += static_cast<double>(*std::max_element(ends.begin(), ends.end()));
@@ -97,15 +134,16 @@ SampledError SampledTimes::latest() const {
   const auto given = static_cast<double>(given_);
   error.collectives = given_;
   error.given = given_time_;
-  if (fresh_.count() != 0) error.off = given * fresh_.mean() - given_time_;
+  error.off = given * fresh_.mean();
   const uint64_t samples = fresh_.count() != 0 ? fresh_.count() : std::min<uint64_t>(count_, kLatest);
-  error.variance = given * given * times_.variance() / static_cast<double>(samples);
+  error.variance = given * given * misses_.variance() / static_cast<double>(samples);
   return error;
 }
 
 SampledError SampledTimes::error() const {
   SampledError sum = error_;
   sum += latest();
+  for (const Unlike& one : unlike_) sum.uncertain += uncertain(one);
   return sum;
 }
 

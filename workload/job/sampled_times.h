@@ -42,7 +42,7 @@ struct SampledError {
   double given = 0;      ///< sum of the times that they were given, from their last start to their last end
   double off = 0;        ///< what these should have been, less that, by the samples that came next
   double variance = 0;   ///< of `off`, as samples scatter
-  double uncertain = 0;  ///< time in which other traffic met them, and of starts unlike those of the samples
+  double uncertain = 0;  ///< time in which other traffic met them, and of starts unlike those of all samples
 
   /// By how much `given` is off: what was found, twice its standard deviation and what is uncertain.
   double error() const;
@@ -69,24 +69,43 @@ class SampledTimes {
   bool known() const;
   void add(Sample sample);
   /// For members that started within `spread`: of the samples whose starts were alike the mean; else the
-  /// nearest sample. Uncertain is then by how much the nearest ones on both sides differ; where there is none
-  /// on one side, by how much the starts do. There must be a sample.
+  /// nearest sample. There must be a sample.
   std::vector<Picoseconds> give(Picoseconds spread);
+  /// Some collective was given its time whose starts were unlike those of all samples so far.
+  bool doubtful() const { return !unlike_.empty(); }
   /// Others have met a collective that was given its time, for so long.
   void met(Picoseconds time) { error_.uncertain += static_cast<double>(time); }
 
   SampledError error() const;
 
  private:
+  /// Given where no sample was alike.
+  struct Unlike {
+    Picoseconds spread = 0;
+    double time = 0;
+  };
+  /// The nearest samples with starts closer together, or as close, and further apart. Null: none.
+  struct Nearest {
+    const Sample* below = nullptr;
+    const Sample* above = nullptr;
+  };
+
   SampledError latest() const;
+  Picoseconds effective(Picoseconds spread) const;
+  bool alike(Picoseconds a, Picoseconds b) const;
+  Nearest nearest(Picoseconds spread) const;
+  double uncertain(const Unlike& one) const;
+  std::vector<Picoseconds> mean_ends(Picoseconds spread) const;
 
   std::vector<Sample> samples_;  ///< the latest
   uint64_t count_ = 0;           ///< of samples so far
   Moments times_;                ///< .. until the last end
+  Moments misses_;               ///< of samples like earlier ones: their time, less the mean of those
   SampledError error_;           ///< of what has been compared
+  std::vector<Unlike> unlike_;
   uint64_t given_ = 0;           ///< collectives, since the samples before
   double given_time_ = 0;        ///< .. in all
-  Moments fresh_;                ///< samples since then
+  Moments fresh_;                ///< misses since then
 };
 
 }  // namespace weft
