@@ -214,7 +214,8 @@ const std::vector<SectionSpec>& sections() {
       {"packet.ecn", false, "Marks that routers put on packets where queues are long."},
       {"packet.dcqcn", false, "How senders change their rates when their packets are marked."},
       {"packet.sampling", false,
-       "A faster run whose times are not exact: most of the collectives that a job repeats are not simulated."},
+       "A faster run whose times are not exact: most of the collectives that a job repeats are not "
+       "simulated."},
       {"collectives", false, "How collectives become chunks, phases and messages."},
       {"collectives.graph", false,
        "Channels of the library, in place of those that its search finds (docs/libraries.md). Only with "

@@ -202,8 +202,8 @@ std::string json_schema() {
     if (section.path.find_first_of(".[") != std::string::npos) continue;  // below
     root["properties"][section.path] = object_of(section.path + ".", section.description);
   }
-  for (const char* const path : {"packet.ecn", "packet.dcqcn", "packet.sampling","collectives.graph", "collectives.parameters",
-                                 "memory.pool", "memory.host", "memory.nvme"}) {
+  for (const char* const path : {"packet.ecn", "packet.dcqcn", "packet.sampling", "collectives.graph",
+                                 "collectives.parameters", "memory.pool", "memory.host", "memory.nvme"}) {
     const std::string name = path;
     const size_t dot = name.find('.');
     root["properties"][name.substr(0, dot)]["properties"][name.substr(dot + 1)] =

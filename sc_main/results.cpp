@@ -15,8 +15,8 @@
 #include "sc_main/interruption.h"
 #include "sc_main/json_text.h"
 #include "sc_main/result_sums.h"
-#include "sc_main/table.h"
 #include "sc_main/sampled_results.h"
+#include "sc_main/table.h"
 #include "sc_main/train_results.h"
 #include "workload/graph/layers.h"
 

@@ -14,8 +14,8 @@
 #include "sc_main/interruption.h"
 #include "sc_main/result_sums.h"
 #include "sc_main/results.h"
-#include "sc_main/table.h"
 #include "sc_main/sampled_results.h"
+#include "sc_main/table.h"
 #include "sc_main/train_results.h"
 
 namespace weft::cli {

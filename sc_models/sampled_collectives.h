@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// Sampled collectives (`packet.sampling`): of collectives that a job repeats, most are not simulated. They end
-// after the time that others of their kind took, which were simulated packet by packet. It is a mode of its
-// own: results differ from those without it, and the run tells by how much the times given were off.
+// Sampled collectives (`packet.sampling`): of collectives that a job repeats, most are not simulated. They
+// end after the time that others of their kind took, which were simulated packet by packet. It is a mode of
+// its own: results differ from those without it, and the run tells by how much the times given were off.
 //
 // A kind is one group's collectives of one operation, size and plan. Its first ones are simulated, until
 // their mean time is known, and later some more, drawn evenly: they show by how much the times given since
@@ -102,11 +102,11 @@ class SampledCollectives final : public sc_core::sc_module {
   insight::CausalLog* causes_;
   sc_core::sc_event due_;
   std::map<KindKey, Kind> kinds_;
-  std::unordered_map<uint32_t, Running> running_;        ///< by stream
-  std::vector<uint32_t> messages_;                       ///< by domain: point-to-point, on their way
-  std::vector<std::vector<uint32_t>> streams_;           ///< by domain: collectives that are running
+  std::unordered_map<uint32_t, Running> running_;  ///< by stream
+  std::vector<uint32_t> messages_;                 ///< by domain: point-to-point, on their way
+  std::vector<std::vector<uint32_t>> streams_;     ///< by domain: collectives that are running
   std::multimap<Picoseconds, std::pair<uint32_t, uint32_t>> ends_;  ///< stream and member
-  std::vector<Picoseconds> given_of_;                    ///< by rank
+  std::vector<Picoseconds> given_of_;                               ///< by rank
   SampledFigures figures_;
 };
 

@@ -168,7 +168,8 @@ constexpr KeyRow kEcnKeys[] = {
 
 constexpr KeyRow kSamplingKeys[] = {
     {"enabled", Type::boolean, "false", kAny, in_sampling<&PacketSamplingConfig::enabled>,
-     "`true`: of collectives that a job repeats most are not simulated. They take the time of others of their "
+     "`true`: of collectives that a job repeats most are not simulated. They take the time of others of "
+     "their "
      "kind, and the run tells by how much such times were off (docs/guide/sampled_collectives.md). Needs a "
      "dimension at `packet` fidelity. `weft collective` simulates all."},
     {"share", Type::number, "0.1", from("0.001", "1"), in_sampling<&PacketSamplingConfig::share>,

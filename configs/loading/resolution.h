@@ -64,6 +64,8 @@ void resolve_pool(Resolution& r);
 void resolve_tiers(Resolution& r);
 /// `collectives.library` and what it goes with.
 void check_library(Resolution& r);
+/// `packet.sampling` and what it does not go with.
+void check_sampling(Resolution& r);
 void check_roofline(Resolution& r);
 /// The ranks and lists of `environment`.
 void resolve_environment(Resolution& r);

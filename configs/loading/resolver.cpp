@@ -99,6 +99,7 @@ Config resolve(const RawConfig& raw, const std::string& file, Errors& errors) {
   resolve_tiers(r);
   check_implementations(r.config, raw, r.end, errors);
   resolve_implementations(r.config, raw, errors);
+  check_sampling(r);
   resolve_expectations(r.config, raw, errors);
   check_roofline(r);
   errors.check();

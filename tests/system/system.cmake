@@ -102,6 +102,10 @@ weft_add_sc_test(collective_waits
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/collective_waits_test.cpp
   LINKS weft::sc_models
   TIMEOUT 900)
+weft_add_sc_test(sampled_collectives
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/sampled_collectives_test.cpp
+  LINKS weft::sc_models
+  TIMEOUT 600)
 weft_add_sc_test(bounds_system
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/bounds_system_test.cpp
           ${PROJECT_SOURCE_DIR}/tests/data/cases.cpp

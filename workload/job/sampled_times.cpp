@@ -10,10 +10,10 @@
 namespace weft {
 namespace {
 
-constexpr uint64_t kFewest = 4;   ///< samples
-constexpr size_t kLatest = 16;    ///< are kept
-constexpr double kKnown = 0.01;   ///< standard error of their mean, as a share of it
-constexpr double kAlike = 0.05;   ///< by so much of a collective's time starts may differ
+constexpr uint64_t kFewest = 4;  ///< samples
+constexpr size_t kLatest = 16;   ///< are kept
+constexpr double kKnown = 0.01;  ///< standard error of their mean, as a share of it
+constexpr double kAlike = 0.05;  ///< by so much of a collective's time starts may differ
 
 Picoseconds last(const SampledTimes::Sample& sample) {
   return *std::max_element(sample.ends.begin(), sample.ends.end());
@@ -114,8 +114,8 @@ std::vector<Picoseconds> SampledTimes::give(Picoseconds spread) {
   if (ends.empty()) {
     const Nearest near = nearest(spread);
     const bool below = near.above == nullptr ||
-                       (near.below != nullptr && difference(near.below->spread, spread) <=
-                                                     difference(near.above->spread, spread));
+                       (near.below != nullptr &&
+                        difference(near.below->spread, spread) <= difference(near.above->spread, spread));
     const Sample& one = below ? *near.below : *near.above;
     unlike_.push_back({spread, static_cast<double>(last(one))});
     ++error_.collectives;

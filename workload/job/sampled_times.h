@@ -2,8 +2,8 @@
 // Copyright the Weft authors
 //
 // How long the collectives of one kind take (the same group, operation and size), from some of them that were
-// simulated: what sampled collectives (sc_models/sampled_collectives.h) take the times of the others from, and
-// by how much these were off.
+// simulated: what sampled collectives (sc_models/sampled_collectives.h) take the times of the others from,
+// and by how much these were off.
 
 #ifndef WEFT_WORKLOAD_JOB_SAMPLED_TIMES_H
 #define WEFT_WORKLOAD_JOB_SAMPLED_TIMES_H
@@ -61,8 +61,8 @@ class SampledTimes {
  public:
   /// One collective, from the start of its last member on.
   struct Sample {
-    Picoseconds spread = 0;             ///< from the first start to the last one
-    std::vector<Picoseconds> ends;      ///< by member: until its end; 0: it had ended before
+    Picoseconds spread = 0;         ///< from the first start to the last one
+    std::vector<Picoseconds> ends;  ///< by member: until its end; 0: it had ended before
   };
 
   /// Enough samples: their mean is known to 1 % (standard error).
@@ -103,9 +103,9 @@ class SampledTimes {
   Moments misses_;               ///< of samples like earlier ones: their time, less the mean of those
   SampledError error_;           ///< of what has been compared
   std::vector<Unlike> unlike_;
-  uint64_t given_ = 0;           ///< collectives, since the samples before
-  double given_time_ = 0;        ///< .. in all
-  Moments fresh_;                ///< misses since then
+  uint64_t given_ = 0;     ///< collectives, since the samples before
+  double given_time_ = 0;  ///< .. in all
+  Moments fresh_;          ///< misses since then
 };
 
 }  // namespace weft
