@@ -7,6 +7,12 @@
 #include <numeric>
 
 namespace weft {
+namespace {
+
+/// A larger group along several dimensions is taken to use all links of these.
+constexpr size_t kMostPaired = 64;
+
+}  // namespace
 
 LinkDomains::LinkDomains(const Config& config) : geometry_(Geometry::of_fabric(config)) {
   if (config.graph != nullptr) {
@@ -30,19 +36,24 @@ std::vector<uint32_t> LinkDomains::of_group(const std::vector<uint32_t>& npus) c
   }
   const std::vector<uint32_t>& members = npus.empty() ? all : npus;
   std::vector<uint32_t> domains;
+  std::vector<uint32_t> differ;  // dimensions in which they do
   const uint32_t first = geometry_.place(members.front());
   for (uint32_t d = 0; d < first_.size(); ++d) {
-    const bool differ = std::any_of(members.begin(), members.end(), [&](uint32_t npu) {
+    const bool any = std::any_of(members.begin(), members.end(), [&](uint32_t npu) {
       return geometry_.coordinate(geometry_.place(npu), d) != geometry_.coordinate(first, d);
     });
-    if (!differ) continue;
-    for (const uint32_t npu : members) domains.push_back(domain(geometry_.place(npu), d));
+    if (any) differ.push_back(d);
   }
+  for (const uint32_t d : differ)
+    for (const uint32_t npu : members) domains.push_back(domain(geometry_.place(npu), d));
   // What goes along several dimensions passes NPUs that may be no members.
-  for (const uint32_t a : members) {
-    if (members.size() > 64) break;
-    for (const uint32_t b : members)
-      for (const uint32_t one : of_message(a, b)) domains.push_back(one);
+  if (differ.size() > 1 && members.size() > kMostPaired) {
+    for (const uint32_t d : differ)
+      for (uint32_t place = 0; place < geometry_.npus(); ++place) domains.push_back(domain(place, d));
+  } else if (differ.size() > 1) {
+    for (const uint32_t a : members)
+      for (const uint32_t b : members)
+        for (const uint32_t one : of_message(a, b)) domains.push_back(one);
   }
   std::sort(domains.begin(), domains.end());
   domains.erase(std::unique(domains.begin(), domains.end()), domains.end());

@@ -54,14 +54,19 @@ SampledCollectives::Kind& SampledCollectives::kind_of(const Part& part) {
   Kind& kind = kinds_[{part.plan.get(), part.group}];
   if (kind.plan == nullptr) {
     kind.plan = part.plan;  // so that no other plan gets its address
-    kind.domains = domains_.of_group(npus_(part.group));
+    const std::vector<uint32_t> npus = npus_(part.group);
+    kind.domains = domains_.of_group(npus);
+    kind.parts_of_stream = npus.empty() ? config_.npus() : static_cast<uint32_t>(npus.size());
+    uint32_t of_line = 1;
+    for (const collectives::Axis& axis : part.plan->axes()) of_line *= axis.size;
+    kind.sampled = of_line == kind.parts_of_stream && !part.plan->empty() && of_all(part.plan->request().op);
   }
   return kind;
 }
 
 /// Is there enough to know, and is it not the turn of a sample? That is drawn for the collective's number.
 bool SampledCollectives::worth(const Kind& kind, const Part& part, bool alone) const {
-  if (!alone || !of_all(part.plan->request().op) || part.plan->empty() || !kind.times.known()) return false;
+  if (!alone || !kind.sampled || !kind.times.known()) return false;
   const double drawn = static_cast<double>(hash64(hash64(config_.run.seed) ^ part.stream) >> 11) * 0x1.0p-53;
   // A start unlike those of all samples may come again.
   const double share = config_.packet.sampling.share;
@@ -87,16 +92,23 @@ bool SampledCollectives::start(const Part& part) {
   running.last_start = now();
   if (running.simulated) return false;
   if (causes_ != nullptr) running.cause = causes_->because();
-  if (running.members.size() == part.plan->members()) give_times(part.stream, running);
+  if (running.members.size() == running.kind->parts_of_stream) give_times(part.stream, running);
   return true;
+}
+
+/// Puts the members in the order of their starts, those of one instant by rank.
+SampledTimes::Times SampledCollectives::waits_of(Running& running) {
+  std::sort(running.members.begin(), running.members.end(), [](const Member& a, const Member& b) {
+    return a.started != b.started ? a.started < b.started : a.rank < b.rank;
+  });
+  SampledTimes::Times waits;
+  for (const Member& member : running.members) waits.push_back(running.last_start - member.started);
+  return waits;
 }
 
 /// The last member has started.
 void SampledCollectives::give_times(uint32_t stream, Running& running) {
-  const std::vector<Picoseconds> ends =
-      running.kind->times.give(running.last_start - running.members.front().started);
-  std::sort(running.members.begin(), running.members.end(),
-            [](const Member& a, const Member& b) { return a.rank < b.rank; });
+  const SampledTimes::Times ends = running.kind->times.give(waits_of(running));
   for (uint32_t m = 0; m < ends.size(); ++m) ends_.emplace(now() + ends[m], std::make_pair(stream, m));
   due_.notify(sc_core::sc_time::from_value(ends_.begin()->first - now()));
 }
@@ -135,7 +147,7 @@ void SampledCollectives::ended(uint32_t rank, const collectives::CollectiveDone&
     part = done;
     part.data = nullptr;
   }
-  if (++running.over == done.plan->members()) over(done.stream, running);
+  if (++running.over == running.kind->parts_of_stream) over(done.stream, running);
 }
 
 void SampledCollectives::over(uint32_t stream, Running& running) {
@@ -149,18 +161,13 @@ void SampledCollectives::over(uint32_t stream, Running& running) {
     }
   } else {
     ++figures_.simulated;
-    if (running.alone && of_all(kind.plan->request().op)) {
-      std::sort(running.members.begin(), running.members.end(),
-                [](const Member& a, const Member& b) { return a.rank < b.rank; });
+    if (running.alone && kind.sampled) {
       SampledTimes::Sample sample;
-      Picoseconds first = kNever;
-      for (const Member& member : running.members) {
-        first = std::min(first, member.started);
+      sample.waits = waits_of(running);
+      for (const Member& member : running.members)
         sample.ends.push_back(member.ended - std::min(member.ended, running.last_start));
-      }
-      sample.spread = running.last_start - first;
       kind.times.add(std::move(sample));
-    } else {
+    } else if (!running.alone) {
       ++figures_.company;
     }
   }

@@ -65,6 +65,9 @@ class SampledCollectives final : public sc_core::sc_module {
   struct Kind {
     std::shared_ptr<const collectives::CollectivePlan> plan;
     std::vector<uint32_t> domains;
+    uint32_t parts_of_stream =
+        0;                 ///< members of the group: of several collectives, where each line has its own
+    bool sampled = false;  ///< times can be told from others: one collective, of all its members
     SampledTimes times;
     std::map<uint32_t, collectives::CollectiveDone> parts;  ///< by rank, of the latest sample
   };
@@ -89,6 +92,7 @@ class SampledCollectives final : public sc_core::sc_module {
   Kind& kind_of(const Part& part);
   Running& begin(const Part& part);
   bool worth(const Kind& kind, const Part& part, bool alone) const;
+  static SampledTimes::Times waits_of(Running& running);
   void give_times(uint32_t stream, Running& running);
   void end_due();
   void over(uint32_t stream, Running& running);

@@ -80,8 +80,8 @@ void expect_same_packets(const PacketFabricConfig& a, const PacketFabricConfig& 
                virtual_networks, strict_priority, collectives_network, point_to_point_network, buffer_flits,
                route_cycles, vc_alloc_cycles, switch_alloc_cycles, traversal_cycles, credit_cycles, switching,
                strict_cut_through, release_on_credit, quantum, allocator_iterations, switch_allocator,
-               vc_allocator, routing, selection, vc_classes, forwarding, injection, ecn, dcqcn, flow_control,
-               pfc_networks, pfc_xoff, pfc_xon, pfc_delay] = a;
+               vc_allocator, routing, selection, vc_classes, forwarding, injection, ecn, dcqcn, sampling,
+               flow_control, pfc_networks, pfc_xoff, pfc_xon, pfc_delay] = a;
   EXPECT_EQ(packet_bytes, b.packet_bytes);
   EXPECT_EQ(flit_bytes, b.flit_bytes);
   EXPECT_EQ(phit_bytes, b.phit_bytes);
@@ -117,6 +117,11 @@ void expect_same_packets(const PacketFabricConfig& a, const PacketFabricConfig& 
     EXPECT_EQ(k_min, b.ecn.k_min);
     EXPECT_EQ(k_max, b.ecn.k_max);
     EXPECT_EQ(p_max, b.ecn.p_max);
+  }
+  {
+    const auto& [enabled, share] = sampling;
+    EXPECT_EQ(enabled, b.sampling.enabled);
+    EXPECT_EQ(share, b.sampling.share);
   }
   const auto& [enabled, cnp_interval, alpha_timer, rate_timer, byte_counter, fast_recovery, g, rate_ai,
                rate_hai, min_rate] = dcqcn;

@@ -17,7 +17,7 @@ namespace weft {
 struct SampledFigures {
   bool on = false;
   uint64_t simulated = 0;  ///< collectives
-  uint64_t company = 0;    ///< of these, those that had or met others, or are are of one sender or receiver
+  uint64_t company = 0;    ///< of these, those that were not alone
   uint64_t given = 0;      ///< collectives that were given their time
   uint64_t met = 0;        ///< of these, those that others met
   uint64_t messages = 0;   ///< not simulated

@@ -44,7 +44,7 @@ struct SampledError {
   double variance = 0;   ///< of `off`, as samples scatter
   double uncertain = 0;  ///< time in which other traffic met them, and of starts unlike those of all samples
 
-  /// By how much `given` is off: what was found, twice its standard deviation and what is uncertain.
+  /// By how much `given` is off: what was found, three times its standard deviation and what is uncertain.
   double error() const;
 
   SampledError& operator+=(const SampledError& o) {
@@ -59,18 +59,20 @@ struct SampledError {
 
 class SampledTimes {
  public:
-  /// One collective, from the start of its last member on.
+  /// Of members in the order of their starts, from the start of the last one on.
+  using Times = std::vector<Picoseconds>;
+  /// One collective that was simulated.
   struct Sample {
-    Picoseconds spread = 0;         ///< from the first start to the last one
-    std::vector<Picoseconds> ends;  ///< by member: until its end; 0: it had ended before
+    Times waits;  ///< how long a member had waited when the last one started
+    Times ends;   ///< until its end; 0: it had ended before
   };
 
   /// Enough samples: their mean is known to 1 % (standard error).
   bool known() const;
   void add(Sample sample);
-  /// For members that started within `spread`: of the samples whose starts were alike the mean; else the
-  /// nearest sample. There must be a sample.
-  std::vector<Picoseconds> give(Picoseconds spread);
+  /// For members that had waited so long: the ends of one of the samples whose starts were alike, drawn; else
+  /// of the nearest one. There must be a sample.
+  Times give(const Times& waits);
   /// Some collective was given its time whose starts were unlike those of all samples so far.
   bool doubtful() const { return !unlike_.empty(); }
   /// Others have met a collective that was given its time, for so long.
@@ -81,31 +83,33 @@ class SampledTimes {
  private:
   /// Given where no sample was alike.
   struct Unlike {
-    Picoseconds spread = 0;
+    Times waits;
     double time = 0;
+    double uncertain = 0;
   };
-  /// The nearest samples with starts closer together, or as close, and further apart. Null: none.
-  struct Nearest {
-    const Sample* below = nullptr;
-    const Sample* above = nullptr;
+  struct Near {
+    double distance = 0;
+    const Sample* sample = nullptr;
   };
 
   SampledError latest() const;
-  Picoseconds effective(Picoseconds spread) const;
-  bool alike(Picoseconds a, Picoseconds b) const;
-  Nearest nearest(Picoseconds spread) const;
-  double uncertain(const Unlike& one) const;
-  std::vector<Picoseconds> mean_ends(Picoseconds spread) const;
+  double variance() const;
+  double distance(const Times& a, const Times& b) const;
+  bool alike(double distance) const;
+  std::vector<Near> nearest(const Times& waits) const;
 
   std::vector<Sample> samples_;  ///< the latest
   uint64_t count_ = 0;           ///< of samples so far
   Moments times_;                ///< .. until the last end
   Moments misses_;               ///< of samples like earlier ones: their time, less the mean of those
+  Moments squares_;              ///< .. of the ends of their members, the mean of the squares
   SampledError error_;           ///< of what has been compared
-  std::vector<Unlike> unlike_;
-  uint64_t given_ = 0;     ///< collectives, since the samples before
-  double given_time_ = 0;  ///< .. in all
-  Moments fresh_;          ///< misses since then
+  std::vector<Unlike> unlike_;   ///< the latest of which no later sample has told
+  uint64_t given_ = 0;           ///< collectives, since the samples before
+  double given_time_ = 0;        ///< .. in all
+  double luck_ = 0;              ///< of it, what was drawn more than the means
+  uint64_t draws_ = 0;
+  Moments fresh_;  ///< misses since then
 };
 
 }  // namespace weft
