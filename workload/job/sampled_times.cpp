@@ -18,6 +18,8 @@ constexpr double kKnown = 0.01;  ///< standard error of their mean, as a share o
 constexpr double kAlike = 0.02;  ///< by so much of a collective's time starts may differ
 constexpr size_t kMostNear = 4;  ///< samples that are looked at for one collective
 constexpr size_t kMostUnlike = 64;
+constexpr uint32_t kForUnlike = 1;
+constexpr uint32_t kMostWanted = 4;
 
 double last(const SampledTimes::Times& ends) {
   return static_cast<double>(*std::max_element(ends.begin(), ends.end()));
@@ -84,6 +86,7 @@ void SampledTimes::add(Sample sample) {
     squares_.add(squares / static_cast<double>(ends.size()));
   }
   times_.add(time);
+  if (wanted_ != 0) --wanted_;
   // Now it shows what those should have taken.
   const auto told = std::remove_if(unlike_.begin(), unlike_.end(), [&](const Unlike& one) {
     if (!alike(distance(one.waits, sample.waits))) return false;
@@ -137,6 +140,7 @@ SampledTimes::Times SampledTimes::give(const Times& waits) {
   error_.given += time;
   error_.uncertain += uncertain;
   unlike_.push_back({waits, time, uncertain});
+  wanted_ = std::min(wanted_ + kForUnlike, kMostWanted);
   if (unlike_.size() > kMostUnlike) unlike_.erase(unlike_.begin());
   return drawn.ends;
 }

@@ -73,8 +73,9 @@ class SampledTimes {
   /// For members that had waited so long: the ends of one of the samples whose starts were alike, drawn; else
   /// of the nearest one. There must be a sample.
   Times give(const Times& waits);
-  /// Some collective was given its time whose starts were unlike those of all samples so far.
-  bool doubtful() const { return !unlike_.empty(); }
+  /// Collectives were given their time whose starts were unlike those of all samples: more of them are to be
+  /// simulated.
+  bool doubtful() const { return wanted_ != 0; }
   /// Others have met a collective that was given its time, for so long.
   void met(Picoseconds time) { error_.uncertain += static_cast<double>(time); }
 
@@ -105,6 +106,7 @@ class SampledTimes {
   Moments squares_;              ///< .. of the ends of their members, the mean of the squares
   SampledError error_;           ///< of what has been compared
   std::vector<Unlike> unlike_;   ///< the latest of which no later sample has told
+  uint32_t wanted_ = 0;          ///< samples, for these
   uint64_t given_ = 0;           ///< collectives, since the samples before
   double given_time_ = 0;        ///< .. in all
   double luck_ = 0;              ///< of it, what was drawn more than the means
