@@ -960,6 +960,20 @@ TEST(Loader, ErrorsNameFileLineKeyValueAndRemedy) {
       {with("packet: {dcqcn: {enabled: true}}\n"),
        {"machine.yaml:6: key `packet.dcqcn.enabled`: DCQCN reacts to packets that routers mark",
         "add `packet.ecn.enabled: true`"}},
+      {with("packet: {sampling: {enabled: true}}\n"),
+       {"machine.yaml:6: key `packet.sampling.enabled`: nothing is simulated packet by packet",
+        "write `fidelity: packet`"}},
+      {"weft: 1\ntopology:\n  notation: Switch(4)\n  dimensions: [{bandwidth: 1 GB/s, fidelity: packet}]\n"
+       "packet: {sampling: {enabled: true}, ecn: {enabled: true}, dcqcn: {enabled: true}}\n",
+       {"machine.yaml:5: key `packet.sampling.enabled`: the rates of `packet.dcqcn` remember"}},
+      {"weft: 1\ntopology:\n  notation: Switch(4)\n  dimensions: [{bandwidth: 1 GB/s, fidelity: packet}]\n"
+       "packet: {sampling: {enabled: true}}\nrun: {data: functional}\n",
+       {"key `packet.sampling.enabled`: collectives that are not simulated carry no data"}},
+      {"weft: 1\ntopology:\n  notation: Switch(4)\n  dimensions: [{bandwidth: 1 GB/s, fidelity: packet}]\n"
+       "  fidelity_rules: [{operation: barrier, fidelity: message}]\n"
+       "packet: {sampling: {enabled: true}}\n",
+       {"key `packet.sampling.enabled`: rules of `topology.fidelity_rules`", "remove one of the two"}},
+      {with("packet: {sampling: {share: 0}}\n"), {"key `packet.sampling.share`: '0' is"}},
       {with("packet: {dcqcn: {g: 0}}\n"), {"key `packet.dcqcn.g`: '0' is zero"}},
       {with("packet: {dcqcn: {timer: 1 us}}\n"), {"unknown key 'timer'", "rate_timer"}},
       {with("packet: {ecn: 5 kB}\n"), {"key `packet.ecn`", "a mapping of enabled, k_min, k_max, p_max"}},
