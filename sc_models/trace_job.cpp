@@ -454,6 +454,12 @@ RunResult TraceJob::own_result_of(JobPart&& parts, Picoseconds end, bool finishe
   result.iterations = std::move(parts.iterations);
   result.nodes = total_count();
   result.warnings = checked_->warnings();
+  if (result.sampled.given != 0 && result.out_of_order_starts != 0)
+    result.warnings.push_back(fmt::format(
+        "`packet.sampling`: {} chunks were started beyond the slots because ranks waited for each "
+        "other, so that small differences can change which goes first: the job's time may be further "
+        "off than the error told (docs/guide/sampled_collectives.md)",
+        result.out_of_order_starts));
   if (parts.costless_nodes != 0) {
     result.warnings.push_back(
         fmt::format("{} COMP nodes have neither a recorded duration nor num_ops or tensor_size "
