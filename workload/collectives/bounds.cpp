@@ -134,8 +134,7 @@ Picoseconds links_bound(const Config& config, const CollectivePlan& plan) {
   const auto places = [&](auto&& f) {
     for (uint32_t i = 0; i < plan.members(); ++i) f(geometry.place(group.empty() ? i : group[i]));
   };
-  double members = 1;
-  for (const Axis& axis : plan.axes()) members *= axis.size;
+  const auto members = static_cast<double>(plan.line_members());
   const bool whole = members == plan.members();  // else every line is a collective of its own
   double least_out = 0;
   double least_in = 0;
@@ -322,9 +321,7 @@ Picoseconds lower_bound(const Config& config, const CollectivePlan& plan) {
   Picoseconds reach = 0;
   Picoseconds nearest = kNever;
   Picoseconds bound = 0;
-  // A collective restricted to some dimensions is one of its own on every line.
-  double members = 1;
-  for (const Axis& axis : plan.axes()) members *= axis.size;
+  const auto members = static_cast<double>(plan.line_members());
   // What a scatter's root keeps for itself may be the larger share where they are uneven.
   const double kept = op == CollectiveOp::scatter ? unevenness(plan, members) : 0;
   std::vector<AxisView> root;

@@ -59,8 +59,7 @@ double data_footprint(const CollectivePlan& plan) {
   if (plan.empty() || plan.request().op == CollectiveOp::barrier) return 0;
   const auto bytes = static_cast<double>(plan.request().bytes);
   const auto members = static_cast<double>(plan.members());
-  double line = 1;
-  for (const Axis& axis : plan.axes()) line *= axis.size;
+  const auto line = static_cast<double>(plan.line_members());
   // Work and output of each member; in flight at most what the work holds.
   return 3 * members * bytes * (collects(plan.request().op) ? line : 1);
 }

@@ -153,6 +153,12 @@ class CollectivePlan {
   /// The different lists of phases that occur.
   const std::vector<std::vector<PhasePlan>>& orders() const { return orders_; }
   uint32_t members() const { return members_; }
+  /// Of one line: a collective restricted to some dimensions is one of its own on every line.
+  uint64_t line_members() const {
+    uint64_t members = 1;
+    for (const Axis& axis : axes_) members *= axis.size;
+    return members;
+  }
   uint32_t chunks() const { return chunks_; }
   uint64_t chunk_bytes(uint32_t chunk) const {
     return chunk + 1 == chunks_ ? request_.bytes - base_chunk_ * (chunks_ - 1) : base_chunk_;

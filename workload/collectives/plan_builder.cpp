@@ -359,8 +359,7 @@ void PlanBuilder::order_phases(CollectivePlan& plan, Gathers policy, bool final)
   } else {
     std::map<std::pair<std::vector<uint32_t>, std::vector<uint32_t>>, uint16_t> known;
     std::vector<double> load(count, 0.0);
-    uint64_t pieces = plan.request_.element_bytes;
-    for (const Axis& axis : plan.axes_) pieces *= axis.size;
+    const uint64_t pieces = plan.request_.element_bytes * plan.line_members();
     for (uint32_t c = 0; c < plan.chunks_; ++c) {
       std::vector<uint32_t> order = ascending;
       if (themis) {
@@ -512,7 +511,7 @@ std::shared_ptr<CollectivePlan> PlanBuilder::build(const CollectiveRequest& requ
   if (request.element_bytes > 1 &&
       (request.op == CollectiveOp::reduce_scatter || request.op == CollectiveOp::all_to_all ||
        request.op == CollectiveOp::scatter)) {
-    for (const Axis& axis : plan->axes_) shards *= axis.size;
+    shards = static_cast<uint32_t>(plan->line_members());
     if (elements % shards != 0) shards = 1;
     elements /= shards;
   }
@@ -524,8 +523,7 @@ std::shared_ptr<CollectivePlan> PlanBuilder::build(const CollectiveRequest& requ
   if (order_of(request) == CollectiveOrder::themis_flex && request.op == CollectiveOp::all_reduce) {
     // Chunks whose pieces are all of one size may be gathered in another order than they were scattered; the
     // last chunk takes what is left, unless that were too much.
-    uint64_t pieces = 1;
-    for (const Axis& axis : plan->axes_) pieces *= axis.size;
+    const uint64_t pieces = plan->line_members();
     const uint64_t even = base - base % pieces;
     if (elements - even * (plan->chunks_ - 1) <= 2 * even) base = even;
   }
