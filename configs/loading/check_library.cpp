@@ -21,43 +21,41 @@ class LibraryRules {
 
   void check() {
     if (library_.gpu.empty())
-      complain("collectives.gpu",
-               fmt::format("is needed with `library: {}`; write the name of the GPU, for example {}",
-                           to_string(library_.kind), library_.kind == LibraryKind::rccl ? "MI300X" : "H100"));
+      r_.complain(
+          "collectives.gpu",
+          fmt::format("is needed with `library: {}`; write the name of the GPU, for example {}",
+                      to_string(library_.kind), library_.kind == LibraryKind::rccl ? "MI300X" : "H100"));
     check_graph("channels", "speed", library_.ring);
     check_graph("tree_channels", "tree_speed", library_.tree);
     check_graph("nvls_channels", "nvls_speed", library_.nvls);
     check_fidelity();
     if (!r_.config.collectives.rules.empty())
-      complain("collectives.library",
-               "the library plans all collectives, so that `collectives.rules` would not apply; "
-               "remove one of them (docs/libraries.md: overrides)");
+      r_.complain("collectives.library",
+                  "the library plans all collectives, so that `collectives.rules` would not apply; "
+                  "remove one of them (docs/libraries.md: overrides)");
   }
 
  private:
   void check_fidelity() {
     const std::string kind = to_string(library_.kind);
     if (r_.config.run.data == "none" || always_carries_messages(r_.config)) return;
-    complain("run.data",
-             fmt::format("is {}, but with `collectives.library: {}` and all dimensions at `analytical` "
-                         "fidelity{} no messages are sent that could carry data; write `fidelity: message` "
-                         "for a dimension, or `data: none`",
-                         r_.config.run.data, kind,
-                         carries_messages(r_.config) ? ", as a rule of `topology.fidelity_rules` has it,"
-                         : r_.config.fidelity_rules.empty()
-                             ? ""
-                             : " where no rule of `topology.fidelity_rules` matches"));
+    r_.complain(
+        "run.data",
+        fmt::format("is {}, but with `collectives.library: {}` and all dimensions at `analytical` "
+                    "fidelity{} no messages are sent that could carry data; write `fidelity: message` "
+                    "for a dimension, or `data: none`",
+                    r_.config.run.data, kind,
+                    carries_messages(r_.config) ? ", as a rule of `topology.fidelity_rules` has it,"
+                    : r_.config.fidelity_rules.empty()
+                        ? ""
+                        : " where no rule of `topology.fidelity_rules` matches"));
   }
   void check_graph(const char* channels, const char* speed, const LibraryGraph& graph) {
     const bool has_speed = graph.speed.bytes_per_second != 0;
     if ((graph.channels != 0) == has_speed) return;
     const char* missing = has_speed ? channels : speed;
-    complain(fmt::format("collectives.graph.{}", has_speed ? speed : channels),
-             fmt::format("needs `{}`, too: a graph is channels and the bandwidth of each", missing));
-  }
-  void complain(const std::string& key, const std::string& what) {
-    const RawValue* const raw = r_.find(key.c_str());
-    r_.errors.add(raw != nullptr ? raw->origin : r_.end, key, what);
+    r_.complain(fmt::format("collectives.graph.{}", has_speed ? speed : channels),
+                fmt::format("needs `{}`, too: a graph is channels and the bandwidth of each", missing));
   }
 
   Resolution& r_;

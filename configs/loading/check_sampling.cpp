@@ -3,8 +3,6 @@
 //
 // What `packet.sampling` does not go with: it gives collectives their time without their messages.
 
-#include <fmt/format.h>
-
 #include "configs/blueprint/carrier.h"
 #include "configs/loading/resolution.h"
 
@@ -13,11 +11,8 @@ namespace weft::loading {
 void check_sampling(Resolution& r) {
   const Config& config = r.config;
   if (!config.packet.sampling.enabled) return;
-  constexpr const char* kKey = "packet.sampling.enabled";
   const auto refuse = [&](bool when, const char* what) {
-    if (!when) return;
-    const RawValue* const raw = r.find(kKey);
-    r.errors.add(raw != nullptr ? raw->origin : r.end, kKey, what);
+    if (when) r.complain("packet.sampling.enabled", what);
   };
   refuse(
       !carries_packets(config),

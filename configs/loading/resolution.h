@@ -29,6 +29,8 @@ struct Resolution {
   const RawValue* find(const char* path) const;
   /// Adds to `errors`.
   ReportError reporter();
+  /// Reports what is wrong with a key, where it was written.
+  void complain(const std::string& path, const std::string& what);
 
   const RawConfig& raw;
   const std::string file;

@@ -64,10 +64,7 @@ class PoolRules {
   std::string path(const char* key) const { return std::string("memory.pool.") + key; }
   bool written(const char* key) const { return r_.find(path(key).c_str()) != nullptr; }
   bool broken(const char* key) const { return r_.raw.broken.count(find_key(path(key))) != 0; }
-  void complain(const char* key, const std::string& what) {
-    const RawValue* const raw = r_.find(path(key).c_str());
-    r_.errors.add(raw != nullptr ? raw->origin : r_.end, path(key), what);
-  }
+  void complain(const char* key, const std::string& what) { r_.complain(path(key), what); }
 
   /// Keys of another design.
   void check_design_keys() {

@@ -69,6 +69,11 @@ ReportError Resolution::reporter() {
   };
 }
 
+void Resolution::complain(const std::string& path, const std::string& what) {
+  const RawValue* const written = find(path.c_str());
+  errors.add(written != nullptr ? written->origin : end, path, what);
+}
+
 Value default_of(const KeySpec& key) {
   if (key.type == ValueType::algorithms) return std::string();
   if (key.type == ValueType::reduction) return ReductionSetting{};
