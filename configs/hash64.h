@@ -20,6 +20,11 @@ constexpr uint64_t hash64(uint64_t x) {
   return x ^ (x >> 31);
 }
 
+/// A hash as a number drawn from [0, 1).
+constexpr double unit_of(uint64_t hash) {
+  return static_cast<double>(hash >> 11) * 0x1.0p-53;
+}
+
 }  // namespace weft
 
 #endif

@@ -65,7 +65,7 @@ bool EcnMarker::marks(uint32_t output, uint32_t network, Ticks t) {
   // By the number of the packet, so that no draw depends on another.
   const uint64_t place = hash64(~hash64(seed_) ^ hash64(uint64_t{router_} << 32 | output));
   const uint64_t draw = hash64(place ^ number);
-  if (static_cast<double>(draw >> 11) * 0x1.0p-53 >= chance) return false;
+  if (unit_of(draw) >= chance) return false;
   ++out.marked;
   return true;
 }

@@ -230,7 +230,7 @@ bool Router::damaged(uint32_t output, uint64_t flit) const {
   if (!(chance > 0)) return false;
   const uint64_t number = flit - ports_[output].flits_before;
   const uint64_t draw = hash64(hash64(hash64(config_.seed) ^ hash64(uint64_t{id_} << 32 | output)) ^ number);
-  return static_cast<double>(draw >> 11) * 0x1.0p-53 < chance;
+  return unit_of(draw) < chance;
 }
 
 void Router::hold(uint32_t p, uint32_t v) {
