@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <memory>
 #include <random>
@@ -20,11 +19,13 @@
 #include "tests/support/paths.h"
 #include "tests/support/random_machine.h"
 #include "tests/support/solo_job.h"
+#include "tests/support/trace_run.h"
 #include "tests/trace/trace_files.h"
 
 namespace weft {
 namespace {
 
+using test::of_traces;
 using test::Random;
 using trace::test::PbNode;
 
@@ -83,28 +84,6 @@ TEST(CollectiveWaits, UnrelatedComputeChangesNothing) {
   const std::string alone = data_job("round_robin.yaml", "rr_alone", "", {});
   EXPECT_EQ(alone, data_job("round_robin.yaml", "rr_beside_1s", "", {}));
   EXPECT_EQ(alone.find("moved any more"), std::string::npos) << alone;
-}
-
-/// What `tell` says of a job of these traces, with group file `groups`, on a machine.
-std::string of_traces(const std::string& machine, const std::string& groups,
-                      const std::vector<std::vector<PbNode>>& ranks,
-                      const std::function<std::string(TraceJob&)>& tell) {
-  const auto result = test::isolated([&] {
-    const trace::test::TempFolder folder;
-    trace::test::spit(folder / "machine.yaml", machine);
-    trace::test::spit(folder / "groups.json", groups);
-    for (size_t rank = 0; rank < ranks.size(); ++rank)
-      trace::test::write_trace(folder / ("job." + std::to_string(rank) + ".et"), ranks[rank]);
-    const Config config = load_config(folder / "machine.yaml");
-    const trace::JobTrace traces =
-        trace::open_job(folder / "job", config.npus(), folder / "groups.json", false);
-    test::SoloTraceJob job("job", config, traces);
-    job.start();
-    test::run_to_the_end(job);
-    return tell(job);
-  });
-  EXPECT_EQ(result.status, 0) << result.text;
-  return result.text;
 }
 
 /// Five ranks on a ring that start three collectives at once; g0 leaves rank 3 out. `beside`: rank 4
