@@ -22,7 +22,7 @@ void add_sampling(JsonText& json, const SampledFigures& sampled, Picoseconds tim
   if (!sampled.on) return;
   json.key("sampling").begin_object();
   json.key("simulated_collectives").number(sampled.simulated);
-  json.key("with_others").number(sampled.company);
+  json.key("with_others").number(sampled.with_others);
   json.key("given_collectives").number(sampled.given);
   json.key("met_by_others").number(sampled.met);
   json.key("given_messages").number(sampled.messages);
@@ -41,7 +41,7 @@ std::string sampling_text(const SampledFigures& sampled, Picoseconds time) {
   if (sampled.given == 0)
     return fmt::format(
         "all {} collectives were simulated: {} had company, and of the rest too little was known",
-        grouped(all), grouped(sampled.company));
+        grouped(all), grouped(sampled.with_others));
   return fmt::format(
       "{:.1f} % of {} collectives were not simulated, but given the time of others of their kind: error of "
       "these times {:.2f} %, of the job's {:.2f} % (measured)",

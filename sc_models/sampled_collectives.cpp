@@ -32,12 +32,13 @@ bool of_all(CollectiveOp op) {
 
 }  // namespace
 
-SampledCollectives::SampledCollectives(sc_core::sc_module_name name, const Config& config, NpusOf npus,
-                                       Done done, insight::CausalLog* causes)
+SampledCollectives::SampledCollectives(sc_core::sc_module_name name, const Config& config,
+                                       const std::vector<collectives::Group>& groups, Done done,
+                                       insight::CausalLog* causes)
     : sc_module(name),
       config_(config),
       domains_(config),
-      npus_(std::move(npus)),
+      groups_(groups),
       done_(std::move(done)),
       causes_(causes),
       due_("due"),
@@ -51,23 +52,23 @@ SampledCollectives::SampledCollectives(sc_core::sc_module_name name, const Confi
 }
 
 SampledCollectives::Kind& SampledCollectives::kind_of(const Part& part) {
-  Kind& kind = kinds_[{part.plan.get(), part.group}];
-  if (kind.plan == nullptr) {
-    kind.plan = part.plan;  // so that no other plan gets its address
-    const std::vector<uint32_t> npus = npus_(part.group);
-    kind.domains = domains_.of_group(npus);
-    kind.parts_of_stream = npus.empty() ? config_.npus() : static_cast<uint32_t>(npus.size());
-    uint32_t of_line = 1;
-    for (const collectives::Axis& axis : part.plan->axes()) of_line *= axis.size;
-    kind.sampled = of_line == kind.parts_of_stream && !part.plan->empty() && of_all(part.plan->request().op);
-  }
+  Kind*& known = kind_of_[{part.plan.get(), part.group}];
+  if (known != nullptr) return *known;
+  const collectives::Group& group = groups_[part.group];
+  Kind& kind = *(known = &kinds_.emplace_back());
+  kind.plan = part.plan;  // so that no other plan gets its address
+  kind.group = part.group;
+  kind.domains = domains_.of_group(group.ranks);
+  kind.members = group.size(config_.npus());
+  kind.sampled =
+      part.plan->line_members() == kind.members && !part.plan->empty() && of_all(part.plan->request().op);
   return kind;
 }
 
 /// Is there enough to know, and is it not the turn of a sample? That is drawn for the collective's number.
 bool SampledCollectives::worth(const Kind& kind, const Part& part, bool alone) const {
   if (!alone || !kind.sampled || !kind.times.known()) return false;
-  const double drawn = static_cast<double>(hash64(hash64(config_.run.seed) ^ part.stream) >> 11) * 0x1.0p-53;
+  const double drawn = unit_of(hash64(hash64(config_.run.seed) ^ part.stream));
   // A start unlike those of all samples may come again.
   const double share = config_.packet.sampling.share;
   return drawn >= (kind.times.doubtful() ? std::max(share, kShareInDoubt) : share);
@@ -80,7 +81,7 @@ SampledCollectives::Running& SampledCollectives::begin(const Part& part) {
   running.alone = std::all_of(kind.domains.begin(), kind.domains.end(),
                               [&](uint32_t d) { return messages_[d] == 0 && streams_[d].empty(); });
   running.simulated = !worth(kind, part, running.alone);
-  take(kind.domains, part.stream);
+  meet(kind.domains);
   for (const uint32_t d : kind.domains) streams_[d].push_back(part.stream);
   return running_[part.stream] = std::move(running);
 }
@@ -92,7 +93,7 @@ bool SampledCollectives::start(const Part& part) {
   running.last_start = now();
   if (running.simulated) return false;
   if (causes_ != nullptr) running.cause = causes_->because();
-  if (running.members.size() == running.kind->parts_of_stream) give_times(part.stream, running);
+  if (running.members.size() == running.kind->members) give_times(part.stream, running);
   return true;
 }
 
@@ -142,17 +143,20 @@ void SampledCollectives::ended(uint32_t rank, const collectives::CollectiveDone&
                                    [&](const Member& m) { return m.rank == rank; });
   member->ended = done.finished;
   running.last_end = std::max(running.last_end, done.finished);
-  if (running.alone) {
+  if (running.alone && running.kind->sampled) {
     collectives::CollectiveDone& part = running.kind->parts[rank];
     part = done;
     part.data = nullptr;
   }
-  if (++running.over == running.kind->parts_of_stream) over(done.stream, running);
+  if (++running.over == running.kind->members) over(done.stream, running);
 }
 
 void SampledCollectives::over(uint32_t stream, Running& running) {
   Kind& kind = *running.kind;
-  leave(kind.domains, stream);
+  for (const uint32_t d : kind.domains) {
+    std::vector<uint32_t>& streams = streams_[d];
+    streams.erase(std::find(streams.begin(), streams.end(), stream));
+  }
   if (!running.simulated) {
     ++figures_.given;
     if (running.met != kNever) {
@@ -168,34 +172,26 @@ void SampledCollectives::over(uint32_t stream, Running& running) {
         sample.ends.push_back(member.ended - std::min(member.ended, running.last_start));
       kind.times.add(std::move(sample));
     } else if (!running.alone) {
-      ++figures_.company;
+      ++figures_.with_others;
     }
   }
   running_.erase(stream);
 }
 
 /// Something begins in the domains: what is running there is not alone.
-void SampledCollectives::take(const std::vector<uint32_t>& domains, uint32_t stream) {
+void SampledCollectives::meet(const std::vector<uint32_t>& domains) {
   for (const uint32_t d : domains) {
-    for (const uint32_t other : streams_[d]) {
-      if (other == stream) continue;
-      Running& running = running_.at(other);
+    for (const uint32_t stream : streams_[d]) {
+      Running& running = running_.at(stream);
       running.alone = false;
       if (running.met == kNever) running.met = now();
     }
   }
 }
 
-void SampledCollectives::leave(const std::vector<uint32_t>& domains, uint32_t stream) {
-  for (const uint32_t d : domains) {
-    std::vector<uint32_t>& streams = streams_[d];
-    streams.erase(std::remove(streams.begin(), streams.end(), stream), streams.end());
-  }
-}
-
 void SampledCollectives::message_sent(uint32_t from, uint32_t to) {
   const std::vector<uint32_t> domains = domains_.of_message(from, to);
-  take(domains, 0);
+  meet(domains);
   for (const uint32_t d : domains) ++messages_[d];
 }
 
@@ -207,8 +203,8 @@ SampledFigures SampledCollectives::figures() const {
   SampledFigures figures = figures_;
   std::map<uint32_t, SampledError> groups;
   double most = 0;
-  for (const auto& [key, kind] : kinds_) {
-    SampledError& of = groups[key.second];
+  for (const Kind& kind : kinds_) {
+    SampledError& of = groups[kind.group];
     of += kind.times.error();
     most = std::max(most, of.given);
   }

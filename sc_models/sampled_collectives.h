@@ -15,6 +15,7 @@
 #define WEFT_SC_MODELS_SAMPLED_COLLECTIVES_H
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -44,30 +45,30 @@ class SampledCollectives final : public sc_core::sc_module {
   };
   /// Hears of the end of a part that was not simulated.
   using Done = std::function<void(uint32_t rank, const collectives::CollectiveDone& done)>;
-  /// The NPUs of a group's members; empty: all.
-  using NpusOf = std::function<std::vector<uint32_t>(uint32_t group)>;
 
-  /// `config` outlives it. `causes` may be null.
-  SampledCollectives(sc_core::sc_module_name name, const Config& config, NpusOf npus, Done done,
-                     insight::CausalLog* causes);
+  /// Of a job whose rank r is NPU r, with these groups. `config` and they outlive it. `causes` may be null.
+  SampledCollectives(sc_core::sc_module_name name, const Config& config,
+                     const std::vector<collectives::Group>& groups, Done done, insight::CausalLog* causes);
 
   /// The rank's part begins now. True: it is not simulated; Done tells of its end, later.
   bool start(const Part& part);
   /// A part that was simulated is over.
   void ended(uint32_t rank, const collectives::CollectiveDone& done);
-  /// A point-to-point message between NPUs is on its way, or no longer.
+  /// A point-to-point message between ranks is on its way, or no longer.
   void message_sent(uint32_t from, uint32_t to);
   void message_arrived(uint32_t from, uint32_t to);
 
+  /// Not simulated.
+  uint64_t messages() const { return figures_.messages; }
   SampledFigures figures() const;
 
  private:
   struct Kind {
     std::shared_ptr<const collectives::CollectivePlan> plan;
+    uint32_t group = 0;
     std::vector<uint32_t> domains;
-    uint32_t parts_of_stream =
-        0;                 ///< members of the group: of several collectives, where each line has its own
-    bool sampled = false;  ///< times can be told from others: one collective, of all its members
+    uint32_t members = 0;  ///< of the group, which may be those of several lines
+    bool sampled = false;  ///< a sample tells the times of others: it is one collective, of all members
     SampledTimes times;
     std::map<uint32_t, collectives::CollectiveDone> parts;  ///< by rank, of the latest sample
   };
@@ -96,16 +97,16 @@ class SampledCollectives final : public sc_core::sc_module {
   void give_times(uint32_t stream, Running& running);
   void end_due();
   void over(uint32_t stream, Running& running);
-  void take(const std::vector<uint32_t>& domains, uint32_t stream);
-  void leave(const std::vector<uint32_t>& domains, uint32_t stream);
+  void meet(const std::vector<uint32_t>& domains);
 
   const Config& config_;
   const LinkDomains domains_;
-  NpusOf npus_;
+  const std::vector<collectives::Group>& groups_;
   Done done_;
   insight::CausalLog* causes_;
   sc_core::sc_event due_;
-  std::map<KindKey, Kind> kinds_;
+  std::deque<Kind> kinds_;  ///< as they turned up
+  std::map<KindKey, Kind*> kind_of_;
   std::unordered_map<uint32_t, Running> running_;  ///< by stream
   std::vector<uint32_t> messages_;                 ///< by domain: point-to-point, on their way
   std::vector<std::vector<uint32_t>> streams_;     ///< by domain: collectives that are running

@@ -66,7 +66,7 @@ TraceJob::TraceJob(Machine& machine, std::unique_ptr<graph::CheckedJob> checked,
     if (!ranks_.whole() || !folding_.classes().empty())
       throw std::logic_error("collectives of a job that shares its machine, or folds, are not sampled");
     sampled_ = std::make_unique<SampledCollectives>(
-        "sampled_collectives", config_, [this](uint32_t group) { return npus_of(group); },
+        "sampled_collectives", config_, groups_,
         [this](uint32_t rank, const collectives::CollectiveDone& done) { collective_done(rank, done); },
         machine_.causes());
   }
@@ -292,13 +292,6 @@ std::optional<CollectiveStart> TraceJob::start_collective(uint32_t rank, const t
   return start;
 }
 
-/// Of the group's ranks; empty: all.
-std::vector<uint32_t> TraceJob::npus_of(trace::GroupId group) const {
-  std::vector<uint32_t> npus;
-  for (const uint32_t rank : groups_[group].ranks) npus.push_back(ranks_.npu(rank));
-  return npus;
-}
-
 /// The node's group; without one the ranks of the job.
 PoolMembers TraceJob::pool_members(uint32_t, const trace::Node& node) {
   const trace::GroupId group = traces_.groups().find(node.pg_name).value_or(trace::kWorld);
@@ -360,7 +353,7 @@ uint8_t TraceJob::send_plane(const trace::Node& node) {
 
 SendStart TraceJob::start_send(uint32_t rank, const trace::Node& node, const MessageId& id) {
   SendStart start;
-  if (sampled_) sampled_->message_sent(ranks_.npu(rank), ranks_.npu(node.peer));
+  if (sampled_) sampled_->message_sent(rank, node.peer);
   if (p2p_data_) start.data = p2p_data_->load(rank, node.peer, id, node.comm_size);
   start.plane = send_plane(node);
   if (machine_.library() != nullptr)
@@ -370,7 +363,7 @@ SendStart TraceJob::start_send(uint32_t rank, const trace::Node& node, const Mes
 }
 
 void TraceJob::message_arrived(uint32_t rank, const Completion& completion) {
-  if (sampled_) sampled_->message_arrived(ranks_.npu(index(completion.source)), ranks_.npu(rank));
+  if (sampled_) sampled_->message_arrived(index(completion.source), rank);
   if (!p2p_data_) return;
   const std::string wrong = p2p_data_->check(rank, completion);
   if (!wrong.empty()) book_.note_wrong_message(wrong);
@@ -407,8 +400,8 @@ JobPart TraceJob::part_without_collectives(Picoseconds end) const {
     engines.emplace_back(&engine, folding_.times(r));
   }
   const Counts counts = since(counted());
-  part.messages = counts.messages + (mirrored_ ? mirrored_->messages() : 0);
-  if (sampled_) part.messages += sampled_->figures().messages;
+  part.messages =
+      counts.messages + (mirrored_ ? mirrored_->messages() : 0) + (sampled_ ? sampled_->messages() : 0);
   part.out_of_order_starts = counts.out_of_order_starts;
   part.memory_bytes = counts.memory_bytes;
   part.layers = layer_rows(layers_, engines, end);

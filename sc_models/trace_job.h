@@ -110,7 +110,6 @@ class TraceJob : public Job, private JobHost {
   std::vector<FootprintRow> footprint_rows(Picoseconds end) const;
   void add_footprint(RunResult& result) const;
   uint8_t send_plane(const trace::Node& node);
-  std::vector<uint32_t> npus_of(trace::GroupId group) const;
 
   const std::unique_ptr<graph::CheckedJob> checked_;
   const graph::Folding& folding_;

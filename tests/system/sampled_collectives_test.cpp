@@ -17,8 +17,7 @@
 
 #include "configs/loader.h"
 #include "sc_models/link_domains.h"
-#include "tests/support/isolated.h"
-#include "tests/support/solo_job.h"
+#include "tests/support/trace_run.h"
 #include "tests/trace/trace_files.h"
 #include "workload/job/sampled_times.h"
 
@@ -32,41 +31,31 @@ struct Outcome {
   double error = 0;  ///< of it, as told
   uint64_t given = 0;
   uint64_t simulated = 0;
-  uint64_t company = 0;
+  uint64_t with_others = 0;
   uint64_t messages = 0;
 };
 
-/// The job on the machine, whose `packet` section may have a %s for `sampling`.
 Outcome run(const std::string& machine, bool sampling, const std::string& groups,
             const std::vector<std::vector<PbNode>>& ranks) {
-  const auto result = test::isolated([&] {
-    const trace::test::TempFolder folder;
-    trace::test::spit(folder / "machine.yaml", machine);
-    trace::test::spit(folder / "groups.json", groups);
-    for (size_t rank = 0; rank < ranks.size(); ++rank)
-      trace::test::write_trace(folder / ("job." + std::to_string(rank) + ".et"), ranks[rank]);
-    const Config config = load_config(
-        folder / "machine.yaml", {std::string("packet.sampling.enabled=") + (sampling ? "true" : "false")});
-    const trace::JobTrace traces =
-        trace::open_job(folder / "job", config.npus(), folder / "groups.json", false);
-    test::SoloTraceJob job("job", config, traces);
-    job.start();
-    if (!test::run_to_the_end(job)) return "stalled: " + job.stall_report();
+  const auto tell = [](TraceJob& job) {
+    if (!job.finished()) return "stalled: " + job.stall_report();
     const RunResult told = job.result();
     if (!told.broken_invariants.empty()) return "broken: " + told.broken_invariants.front();
     uint64_t of_rows = 0;
     for (const CollectiveRow& row : told.collectives) of_rows += row.messages;
     return fmt::format("{} {} {} {} {} {} {}", told.time, told.sampled.time_error(told.time),
-                       told.sampled.given, told.sampled.simulated, told.sampled.company, told.messages,
+                       told.sampled.given, told.sampled.simulated, told.sampled.with_others, told.messages,
                        of_rows);
-  });
-  EXPECT_EQ(result.status, 0) << result.text;
-  std::istringstream in(result.text);
+  };
+  const std::string told =
+      test::of_traces(machine, groups, ranks, tell,
+                      {std::string("packet.sampling.enabled=") + (sampling ? "true" : "false")});
+  std::istringstream in(told);
   Outcome outcome;
   uint64_t of_rows = 0;
-  in >> outcome.time >> outcome.error >> outcome.given >> outcome.simulated >> outcome.company >>
+  in >> outcome.time >> outcome.error >> outcome.given >> outcome.simulated >> outcome.with_others >>
       outcome.messages >> of_rows;
-  EXPECT_TRUE(in) << result.text;
+  EXPECT_TRUE(in) << told;
   EXPECT_LE(of_rows, outcome.messages) << "rows have the messages of collectives that were given their time";
   return outcome;
 }
@@ -81,7 +70,7 @@ std::string machine(const std::string& notation, const std::string& dimensions, 
 constexpr const char* kLink = "{bandwidth: 100 GB/s, latency: 250 ns, fidelity: packet}";
 constexpr const char* kPacket = "packet_size: 1 KiB, flit_size: 64 B, vcs: 2";
 
-/// Steps of computing, for `base` microseconds and up to `jitter` more, and one collective of the group.
+/// Steps of computing, for 5 us and up to `jitter` more, and one collective of the group.
 std::vector<std::vector<PbNode>> steps(uint32_t ranks, uint32_t count, uint64_t jitter,
                                        ChakraProtoMsg::CollectiveCommType op, int64_t bytes,
                                        const std::vector<std::string>& group_of, uint64_t seed) {
@@ -126,7 +115,7 @@ TEST(SampledCollectives, OnlyWhatIsAloneIsLeftOut) {
   const Outcome apart =
       run(on, true, groups, steps(8, 60, 0, ChakraProtoMsg::ALL_GATHER, 1 << 18, halves, 1));
   EXPECT_GT(apart.given, 80u);
-  EXPECT_EQ(apart.company, 0u);
+  EXPECT_EQ(apart.with_others, 0u);
 
   auto job = steps(8, 60, 0, ChakraProtoMsg::ALL_REDUCE, 1 << 18, {}, 1);
   for (auto& rank : job) {
@@ -140,7 +129,7 @@ TEST(SampledCollectives, OnlyWhatIsAloneIsLeftOut) {
   const Outcome all = run(on, false, "{}", job);
   EXPECT_EQ(together.given, 0u);
   EXPECT_EQ(together.time, all.time);
-  EXPECT_GT(together.company, 100u);
+  EXPECT_GT(together.with_others, 100u);
 }
 
 // What begins while a collective is left out finds its links empty: the run says that this is uncertain.
@@ -229,7 +218,7 @@ TEST(SampledCollectives, LinesWithOneNumberAreSimulated) {
   const Outcome sampled = run(on, true, "{}", job);
   EXPECT_EQ(sampled.time, all.time);
   EXPECT_EQ(sampled.given, 0u);
-  EXPECT_EQ(sampled.company, 0u);
+  EXPECT_EQ(sampled.with_others, 0u);
   EXPECT_EQ(sampled.simulated, 40u);
 }
 

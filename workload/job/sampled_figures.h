@@ -16,13 +16,13 @@ namespace weft {
 
 struct SampledFigures {
   bool on = false;
-  uint64_t simulated = 0;  ///< collectives
-  uint64_t company = 0;    ///< of these, those that were not alone
-  uint64_t given = 0;      ///< collectives that were given their time
-  uint64_t met = 0;        ///< of these, those that others met
-  uint64_t messages = 0;   ///< not simulated
-  SampledError worst;      ///< of the times given, of the group with the largest error
-  Picoseconds time = 0;    ///< time given, of the rank with the most
+  uint64_t simulated = 0;    ///< collectives
+  uint64_t with_others = 0;  ///< of these, those that were not alone
+  uint64_t given = 0;        ///< collectives that were given their time
+  uint64_t met = 0;          ///< of these, those that others met
+  uint64_t messages = 0;     ///< not simulated
+  SampledError worst;        ///< of the times given, of the group with the largest error
+  Picoseconds time = 0;      ///< time given, of the rank with the most
 
   /// Of a job's time, the share that was given, at most 1.
   double share(Picoseconds of) const {

@@ -136,7 +136,6 @@ SampledTimes::Times SampledTimes::give(const Times& waits) {
         [m](const Near& a, const Near& b) { return a.sample->ends[m] < b.sample->ends[m]; });
     uncertain = std::max(uncertain, static_cast<double>(most->sample->ends[m] - least->sample->ends[m]));
   }
-  ++error_.collectives;
   error_.given += time;
   error_.uncertain += uncertain;
   unlike_.push_back({waits, time, uncertain});
@@ -150,7 +149,6 @@ SampledError SampledTimes::latest() const {
   SampledError error;
   if (given_ == 0) return error;
   const auto given = static_cast<double>(given_);
-  error.collectives = given_;
   error.given = given_time_;
   error.off = given * fresh_.mean() - luck_;
   const uint64_t samples = fresh_.count() != 0 ? fresh_.count() : std::min<uint64_t>(count_, kLatest);

@@ -38,7 +38,6 @@ class Moments {
 
 /// Of collectives that were not simulated, all together; times in picoseconds.
 struct SampledError {
-  uint64_t collectives = 0;
   double given = 0;      ///< sum of the times that they were given, from their last start to their last end
   double off = 0;        ///< what these should have been, less that, by the samples that came next
   double variance = 0;   ///< of `off`, as samples scatter
@@ -48,7 +47,6 @@ struct SampledError {
   double error() const;
 
   SampledError& operator+=(const SampledError& o) {
-    collectives += o.collectives;
     given += o.given;
     off += o.off;
     variance += o.variance;
