@@ -973,6 +973,17 @@ TEST(Loader, ErrorsNameFileLineKeyValueAndRemedy) {
        "  fidelity_rules: [{operation: barrier, fidelity: message}]\n"
        "packet: {sampling: {enabled: true}}\n",
        {"key `packet.sampling.enabled`: rules of `topology.fidelity_rules`", "remove one of the two"}},
+      {"weft: 1\ntopology:\n  notation: Switch(8)\n  dimensions: [{bandwidth: 1 GB/s, fidelity: packet}]\n"
+       "packet: {sampling: {enabled: true}}\ncollectives: {library: nccl, gpu: H100}\n",
+       {"machine.yaml:5: key `packet.sampling.enabled`: the calls of `collectives.library`"}},
+      {"weft: 1\ntopology:\n  notation: Switch(8)\n  dimensions: [{bandwidth: 1 GB/s, fidelity: packet}]\n"
+       "packet: {sampling: {enabled: true}}\nmemory: {pool: {groups: 2, group_bandwidth: 100 GB/s, "
+       "in_node_bandwidth: 100 GB/s}}\n",
+       {"machine.yaml:5: key `packet.sampling.enabled`: what `memory.pool` sends over the same links"}},
+      {"weft: 1\ntopology:\n  notation: Switch(8)\n  dimensions: [{bandwidth: 1 GB/s, fidelity: packet}]\n"
+       "packet: {sampling: {enabled: true}}\njobs: [{name: a, trace: x, npus: [0..3]}, {name: b, trace: y, "
+       "npus: [4..7]}]\n",
+       {"machine.yaml:5: key `packet.sampling.enabled`: a job of several does not know"}},
       {with("packet: {sampling: {share: 0}}\n"), {"key `packet.sampling.share`: '0' is"}},
       {with("packet: {dcqcn: {g: 0}}\n"), {"key `packet.dcqcn.g`: '0' is zero"}},
       {with("packet: {dcqcn: {timer: 1 us}}\n"), {"unknown key 'timer'", "rate_timer"}},
