@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "configs/blueprint/shape.h"
+
 namespace weft {
 namespace {
 
@@ -21,8 +23,8 @@ LinkDomains::LinkDomains(const Config& config) : geometry_(Geometry::of_fabric(c
   }
   for (const DimensionConfig& dimension : config.fabric_dimensions()) {
     first_.push_back(count_);
-    of_npus_.push_back(dimension.tree == nullptr && (dimension.kind == DimensionKind::switch_ ||
-                                                     dimension.kind == DimensionKind::fully_connected));
+    const Shape shape(dimension);
+    of_npus_.push_back(shape.has_crossbar() || shape.joins_pairs());
     count_ += geometry_.npus();
   }
 }

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
+# Reads sources: of every build, and with the other checks of style (`ctest -L style`).
 weft_add_test(rooms
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/rooms_test.cpp ${CMAKE_CURRENT_LIST_DIR}/source_rules.cpp
-  LABELS unit)
+  LABELS style)
 
 add_test(NAME format COMMAND ${PROJECT_SOURCE_DIR}/scripts/format.sh --check)
 set_tests_properties(format PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 120 LABELS "style")
