@@ -70,7 +70,7 @@ JointTrains::Formed JointTrains::form(PacketTrain& leader, Ticks t) {
   for (const JointTrain::Place& place : group.places) {
     for (const uint32_t input : place.inputs) place.router->reserve_input(input, number);
     for (const uint32_t output : place.outputs) place.router->reserve_output(output, number);
-    place.router->begin_steps();
+    place.router->begin_steps(number);
     group.record_from = std::max(group.record_from, place.router->decided());
   }
   return Formed::yes;
@@ -216,7 +216,7 @@ void JointTrains::dissolve(JointTrain& group) {
   for (const JointTrain::Place& place : group.places) {
     for (const uint32_t input : place.inputs) place.router->release_input(input);
     for (const uint32_t output : place.outputs) place.router->release_output(output);
-    if (!group.carried) place.router->end_steps();
+    if (!group.carried) place.router->end_steps(group.members[0].train->from->number());
   }
   for (NetworkInterface* receiver : group.receivers) receiver->record_arrivals(nullptr);
   for (const JointTrain::Member& member : group.members) {
@@ -331,7 +331,7 @@ bool JointTrains::set_aside(JointTrain& group, uint64_t left, Ticks t) {
     for (JointTrain::Turn& turn : place.turns) turn.packets = 0;
     for (size_t k = 0; k < place.outputs.size(); ++k)
       place.queued[k] = place.router->queued_ticks(place.outputs[k]) - place.queued[k];
-    place.router->end_steps();
+    place.router->end_steps(group.members[0].train->from->number());
     place.undecided = place.router->undecided(group.since);
     for (const uint32_t input : place.inputs) place.router->set_aside(input);
   }

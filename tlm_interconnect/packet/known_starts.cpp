@@ -370,7 +370,7 @@ void KnownStarts::learn(PacketTrain& train, Ticks t) {
 bool KnownStarts::save(PacketTrain& train, Ticks reference, Ticks t, PathState& state) {
   state.time = t - reference;
   state.until = std::max(t, trains_.now()) - reference;
-  StateTape tape(state.tape, t, trains_.pool_, NetworkInterface::last_of(train.message));
+  StateTape tape(state.tape, t, trains_.pool_, NetworkInterface::last_of(train.message), places_);
   train.from->move_sender(train.names[0], tape);
   for (size_t h = 0; h < train.path.size(); ++h) {
     const TrainHop& hop = train.path[h];
@@ -440,18 +440,24 @@ void KnownStarts::restore(PacketTrain& train, Ticks reference, const PathState& 
 }
 
 // What arrives at the receiver, but for what has been announced already. A router announces as many flits of
-// a VC at once as it knows of, so it need not have been in the order that was learnt. Two flits of a link
-// never come at one time.
+// a VC at once as it knows of, so it need not have been in the order that was learnt: most of it has been.
+// Two flits of a link never come at one time.
 void KnownStarts::bring(PacketTrain& train, const std::vector<TrainArrivals::Burst>& bursts,
                         const std::vector<TrainArrivals::Burst>& announced) {
+  const auto [new_one, later] =
+      std::mismatch(bursts.begin(), bursts.end(), announced.begin(), announced.end(),
+                    [](const TrainArrivals::Burst& a, const TrainArrivals::Burst& b) {
+                      return a.first == b.first && a.flits == b.flits && a.flit_time == b.flit_time;
+                    });
   std::vector<Ticks> known;
-  for (const TrainArrivals::Burst& burst : announced) {
-    for (uint32_t k = 0; k < burst.flits; ++k) known.push_back(burst.first + k * burst.flit_time);
+  for (auto it = later; it != announced.end(); ++it) {
+    for (uint32_t k = 0; k < it->flits; ++k) known.push_back(it->first + k * it->flit_time);
   }
   std::sort(known.begin(), known.end());
   std::vector<TrainArrivals::Burst> arrivals;
   MessagePool::Open& open = trains_.messages_[train.message];
-  for (TrainArrivals::Burst burst : bursts) {
+  for (auto it = new_one; it != bursts.end(); ++it) {
+    TrainArrivals::Burst burst = *it;
     while (burst.flits != 0 && std::binary_search(known.begin(), known.end(), burst.first)) {
       burst.first += burst.flit_time;
       --burst.flits;
@@ -489,6 +495,7 @@ void KnownStarts::last_sent(PacketTrain& train) {
   if (!train.start->emptied) {
     looks_at_ = &train;
     seen_arrivals_ = 0;
+    look_at_left_ = ~uint64_t{0};
     train.phase = PacketTrain::Phase::empties;
     trains_.begin_steps(train, trains_.now());
     return;
@@ -508,11 +515,15 @@ void KnownStarts::last_sent(PacketTrain& train) {
   trains_.stop_path(train);
 }
 
-// While a path empties its state is noted whenever something has arrived.
+// While a path empties its state is noted: when half of the packets have arrived since the time before, and
+// near the end whenever something has. The latest state is kept.
 void KnownStarts::look() {
   if (looks_at_ == nullptr || looks_at_->bursts.size() == seen_arrivals_) return;
   PacketTrain& train = *looks_at_;
   seen_arrivals_ = train.bursts.size();
+  const uint64_t left = trains_.messages_[train.message].left;
+  if (left > look_at_left_) return;
+  look_at_left_ = std::max(left / 2, costs::kLastLooks);
   auto now = std::make_unique<PathState>();
   if (!save(train, train.first, trains_.now(), *now)) return;
   now->arrivals = packed(train.bursts, train.first);

@@ -112,9 +112,11 @@ class KnownStarts {
   std::unordered_set<uint64_t> keys_;  ///< hashes of those that have come once
   /// .. of those that are being learnt: one message of a kind at a time.
   std::unordered_set<uint64_t> learning_;
+  PacketNumbers places_;  ///< for the tape that is written
   // How its path empties is learnt; null: that of none.
   PacketTrain* looks_at_ = nullptr;
   size_t seen_arrivals_ = 0;         ///< bursts, by the last look
+  uint64_t look_at_left_ = 0;        ///< it is looked at when no more packets than this are to arrive
   std::unique_ptr<PathState> seen_;  ///< then
 };
 

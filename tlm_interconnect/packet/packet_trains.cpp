@@ -267,9 +267,14 @@ void PacketTrains::reserve(const Train& train) {
   }
 }
 
+// While a path empties its state is looked at whenever a router runs.
+uint32_t PacketTrains::stepper(const Train& train) {
+  return train.phase == Phase::empties ? Router::kFree : train.from->number();
+}
+
 void PacketTrains::begin_steps(Train& train, Ticks t) {
   train.from->step(true);
-  for (const Hop& hop : train.path) hop.router->begin_steps();
+  for (const Hop& hop : train.path) hop.router->begin_steps(stepper(train));
   train.record_from = undecided(train, t) + train.settles;
   train.settles = 0;
 }
@@ -282,7 +287,7 @@ Ticks PacketTrains::undecided(const Train& train, Ticks t) const {
 
 void PacketTrains::end_steps(Train& train) {
   train.from->step(false);
-  for (const Hop& hop : train.path) hop.router->end_steps();
+  for (const Hop& hop : train.path) hop.router->end_steps(stepper(train));
 }
 
 // The ports on the way, if it is certain.

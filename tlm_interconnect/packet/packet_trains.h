@@ -84,6 +84,8 @@ class PacketTrains {
   void last_sent(uint32_t ni);
   /// All packets of a message have been announced at the receiver.
   void arrived(uint32_t message) { starts_.arrived(message); }
+  /// That an interface is to run.
+  Ticks next_cycle(uint32_t ni) const { return nis_[ni]->next_cycle(); }
   /// A router is about to run, and every module is between two cycles.
   void look() { starts_.look(); }
   /// A clock edge is at `now`, and nothing is on its way (see PacketNetwork::restart()).
@@ -115,6 +117,7 @@ class PacketTrains {
   Reason try_to_observe(Train& train, uint64_t left, Ticks t);
   bool count_company(Train& train);
   void first_record(Train& train, Ticks t);
+  static uint32_t stepper(const Train& train);
   void begin_steps(Train& train, Ticks t);
   void end_steps(Train& train);
   bool meets_carried(const Train& train) const;

@@ -36,13 +36,13 @@ void Router::activate() {
   }
   ++activations_;
   const Ticks now = notified_;  // exact, where the kernel may be up to a picosecond late
-  const Ticks horizon = now + (steps_ == 0 ? lookahead_ : std::min(lookahead_, cycle_));
+  const Ticks horizon = this->horizon(now);
   notified_ = 0;  // transfers that come back while this runs need not notify
   if (!disturbed_.empty()) {
     const std::vector<uint32_t> disturbed = std::exchange(disturbed_, {});
     for (const uint32_t rank : disturbed) trains_->resume(rank);
   }
-  if (steps_ != 0) trains_->look();
+  if (!steps_.empty()) trains_->look();
   decided_ = std::max(decided_, horizon);
   while (next_ < horizon) {
     const Ticks t = next_;
@@ -51,6 +51,15 @@ void Router::activate() {
   }
   notified_ = next_;
   if (next_ != kNever) run_at(next_);
+}
+
+// What is announced from now on concerns an interface no sooner than the lookahead, so the cycle that it is to
+// run next stays.
+Ticks Router::horizon(Ticks now) const {
+  Ticks horizon = now + lookahead_;
+  for (const uint32_t interface : steps_)
+    horizon = std::min(horizon, interface == kFree ? now : trains_->next_cycle(interface));
+  return std::max(horizon, now + std::min(lookahead_, cycle_));
 }
 
 void Router::receive(uint32_t port, const fabric::Transfer& transfer) {

@@ -244,10 +244,11 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   void reserve_output(uint32_t output, uint32_t interface);
   void release_input(uint32_t input) { reserved_inputs_[input] = kFree; }
   void release_output(uint32_t output);
-  /// Between the two calls it decides one cycle at a time, so that its state holds nothing of the future.
-  /// Each train that is observed calls them. Results are the same.
-  void begin_steps() { ++steps_; }
-  void end_steps() { --steps_; }
+  /// Between the two calls it decides nothing beyond the next packet of an interface, so that its state holds
+  /// nothing of the future when that begins. kFree: it decides one cycle at a time. Each train that is
+  /// observed calls them. Results are the same.
+  void begin_steps(uint32_t interface) { steps_.push_back(interface); }
+  void end_steps(uint32_t interface) { steps_.erase(std::find(steps_.begin(), steps_.end(), interface)); }
   /// How far ahead it decides otherwise.
   Ticks lookahead() const { return lookahead_; }
   /// The VCs of the link that leaves by an output. `turn`: first the one that the first VC of the input took
@@ -400,6 +401,7 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   void wake_and_notify(Ticks t);
 
   // The stages, in the order they run in a cycle.
+  Ticks horizon(Ticks now) const;
   void cycle(Ticks t);
   void continue_held(Ticks t);
   void hold(uint32_t port, uint32_t vc);
@@ -499,7 +501,7 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   ClockEdges edges_;
   const uint32_t vcs_;
   const uint32_t quantum_;
-  uint32_t steps_ = 0;  ///< trains that are observed here: it decides one cycle at a time
+  std::vector<uint32_t> steps_;  ///< interfaces whose trains are observed here
   uint32_t held_count_ = 0;
   const bool hold_;
   const bool aligned_;           ///< every time on every link of the network is a multiple of the cycle

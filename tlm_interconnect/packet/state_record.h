@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "configs/ticks.h"
+#include "tlm_interconnect/packet/packet_numbers.h"
 #include "tlm_interconnect/protocol/packet_pool.h"
 
 namespace weft::packet {
@@ -49,10 +50,7 @@ class StateRecord {
   void deadline(Ticks t) { time(std::max(t, now_)); }
   /// Which packet it is does not matter, only where else in the record it occurs.
   void packet(fabric::PacketRef ref) {
-    if (ref >= numbers_.size()) numbers_.resize(ref + ref / 2 + 64);
-    Number& n = numbers_[ref];
-    if (n.stamp != stamp_) n = {stamp_, ++packets_};
-    number(n.number);
+    number(numbers_.of(ref));
   }
 
   // -- what may drift
@@ -70,7 +68,7 @@ class StateRecord {
   /// In a comparison: leaves out words of the record, in which `packets` are met for the first time.
   void leave_out(uint64_t words, uint64_t packets) {
     position_ += words;
-    packets_ += packets;
+    numbers_.skip(packets);
   }
   void differ() { differs_ = true; }
   /// What took work although it is not written.
@@ -147,26 +145,19 @@ class StateRecord {
     queues_.clear();
     horizon_ = kNever;
     differs_ = false;
-    packets_ = 0;
-    ++stamp_;
+    numbers_.clear();
   }
 
-  struct Number {
-    uint64_t stamp = 0;
-    uint64_t number = 0;
-  };
   Ticks now_ = 0;
   Ticks reference_ = 0;
   Ticks earlier_reference_ = 0;
   Ticks horizon_ = kNever;
-  uint64_t stamp_ = 0;
-  uint64_t packets_ = 0;
   uint64_t written_ = 0;
   uint64_t position_ = 0;  ///< in the earlier record
   bool differs_ = false;
   const std::vector<uint64_t>* earlier_ = nullptr;  ///< null: this is the record
   std::vector<uint64_t> words_;
-  std::vector<Number> numbers_;  ///< by packet
+  PacketNumbers numbers_;
   std::vector<Credits> credits_;
   std::vector<Queue> queues_;
 };

@@ -9,12 +9,12 @@
 #ifndef WEFT_TLM_INTERCONNECT_PACKET_STATE_TAPE_H
 #define WEFT_TLM_INTERCONNECT_PACKET_STATE_TAPE_H
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include "configs/ticks.h"
 #include "tlm_interconnect/packet/packed_numbers.h"
+#include "tlm_interconnect/packet/packet_numbers.h"
 #include "tlm_interconnect/protocol/packet_pool.h"
 
 namespace weft::packet {
@@ -26,9 +26,18 @@ class StateTape {
     fabric::Packet full;
     fabric::Packet last;
   };
-  /// Writes. `last`: which of the packets are like Models::last.
-  StateTape(PackedNumbers& numbers, Ticks reference, fabric::PacketPool& pool, uint64_t last)
-      : written_(&numbers), read_(numbers), reference_(reference), pool_(pool), last_(last) {}
+  /// Writes. `last`: which of the packets are like Models::last. `places`: for the tape alone, while it is
+  /// written.
+  StateTape(PackedNumbers& numbers, Ticks reference, fabric::PacketPool& pool, uint64_t last,
+            PacketNumbers& places)
+      : written_(&numbers),
+        read_(numbers),
+        reference_(reference),
+        pool_(pool),
+        last_(last),
+        places_(&places) {
+    places.clear();
+  }
   /// Reads.
   StateTape(const PackedNumbers& numbers, Ticks reference, fabric::PacketPool& pool, const Models& models)
       : read_(numbers), reference_(reference), pool_(pool), models_(&models) {}
@@ -50,7 +59,7 @@ class StateTape {
     t = relative + reference_;
   }
   void packet(fabric::PacketRef& ref) {
-    uint64_t place = reads() || ref == fabric::kNoPacket ? 0 : place_of(ref);
+    uint64_t place = reads() || ref == fabric::kNoPacket ? 0 : places_->of(ref);
     bool last = place != 0 && !reads() && pool_[ref].id_high == last_;
     has_last_ = has_last_ || last;
     number(place);
@@ -59,12 +68,6 @@ class StateTape {
   }
 
  private:
-  uint64_t place_of(fabric::PacketRef ref) {
-    const auto found = std::find(packets_.rbegin(), packets_.rend(), ref);
-    if (found != packets_.rend()) return static_cast<uint64_t>(packets_.rend() - found);
-    packets_.push_back(ref);
-    return packets_.size();
-  }
   fabric::PacketRef copy(uint64_t place, bool last) {
     if (place > packets_.size()) {
       const fabric::PacketRef ref = pool_.acquire();
@@ -82,7 +85,8 @@ class StateTape {
   const Models* models_ = nullptr;
   uint64_t last_ = 0;
   bool has_last_ = false;
-  std::vector<fabric::PacketRef> packets_;  ///< in the order in which they were met
+  PacketNumbers* places_ = nullptr;         ///< where packets are written, by the order in which they are met
+  std::vector<fabric::PacketRef> packets_;  ///< .. and read
 };
 
 }  // namespace weft::packet

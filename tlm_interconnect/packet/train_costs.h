@@ -41,6 +41,7 @@ constexpr uint64_t kStep = 10;          ///< a packet-hop that is simulated whil
 constexpr int64_t kWaitsInAdvance = 1 << 17;
 constexpr uint64_t kForWaiting = 25;   ///< of kEarnedByTrain
 constexpr uint64_t kStepToWait = 100;  ///< what a packet-hop in steps takes longer than another one
+constexpr uint64_t kLastLooks = 4;     ///< packets that are to arrive, at each of which a path that empties is noted
 constexpr uint64_t kMostMembers = 16;  ///< of a group of messages
 
 }  // namespace weft::packet::costs
