@@ -133,8 +133,34 @@ void PacketNetwork::record_link(vcd::ProbeHub& probes, const FlitSender& sender,
   recorded_ = recorded_ || any;
 }
 
+// An interface can begin a message at any time. Where it is a cycle away, and all else is far, its router would
+// decide one cycle at a time: but while the interface sends a packet nothing else comes from there.
+void PacketNetwork::find_near() {
+  constexpr Ticks kNearer = 4;  // times, than all others
+  for (uint32_t r = 0; r < topology_.routers.size(); ++r) {
+    std::vector<Router::Near> near;
+    Ticks nearest = 0, others = kNever;
+    bool cut = false;
+    for (uint32_t p = 0; p < topology_.routers[r].ports.size(); ++p) {
+      const TopologyPort& port = topology_.routers[r].ports[p];
+      const PortConfig link = port_config(port, true);
+      cut = cut || routers_[r]->port(p).cut();
+      if (port.ni) {
+        // Its credits come while this router runs: they answer what that sends.
+        near.push_back({nis_[port.peer].get(), config_.cycle + link.latency});
+        nearest = std::max(nearest, near.back().lookahead);
+      } else {
+        others = std::min(others, link.lookahead);
+      }
+    }
+    if (!cut && !near.empty() && others != kNever && nearest < others / kNearer)
+      routers_[r]->set_near(std::move(near), others);
+  }
+}
+
 void PacketNetwork::end_of_elaboration() {
   for (uint32_t n = 0; n < nis_.size(); ++n) nis_[n]->set_notification_carrier(this, n);
+  find_near();
   if (!config_.trains || config_.interleave_messages || recorded_ || routing_->adaptive()) return;
   if (config_.ecn.enabled) return;  // marks are drawn packet by packet
   trains_ = std::make_unique<PacketTrains>(topology_, routers_, nis_, messages_, pool_, config_.cycle);

@@ -108,6 +108,7 @@ class PacketNetwork final : public sc_core::sc_module, private NotificationCarri
   /// Time of one flit from interface `from` to the rank `to` through an empty network.
   Ticks unloaded_flit(uint32_t from, uint32_t to, uint32_t virtual_network) const;
   PortConfig port_config(const TopologyPort& port, bool at_router) const;
+  void find_near();
   void join(uint32_t router, uint32_t port, fabric::fabric_target_socket& to, LinkJoiner* joiner);
   Ticks or_cycle(Ticks t) const { return t == 0 ? config_.cycle : t; }
   std::string describe(const Place& place, std::vector<Place>& waits_for) const;

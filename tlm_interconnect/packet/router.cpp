@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tlm_interconnect/packet/network_interface.h"
 #include "tlm_interconnect/packet/packet_trains.h"
 
 namespace weft::packet {
@@ -57,6 +58,11 @@ void Router::activate() {
 // run next stays.
 Ticks Router::horizon(Ticks now) const {
   Ticks horizon = now + lookahead_;
+  if (!near_.empty()) {
+    horizon = now + lookahead_of_others_;
+    for (const Near& near : near_)
+      horizon = std::min(horizon, std::max(now, near.interface->busy_until()) + near.lookahead);
+  }
   for (const uint32_t interface : steps_)
     horizon = std::min(horizon, interface == kFree ? now : trains_->next_cycle(interface));
   return std::max(horizon, now + std::min(lookahead_, cycle_));

@@ -62,6 +62,7 @@ struct PortConfig {
   uint32_t xon = 0;
 };
 
+class NetworkInterface;
 class PacketTrains;
 
 /// Who sends a packet: the interface, and the handle of its message.
@@ -192,6 +193,14 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
 
   /// What stands at a link's other end tells later than a router does. At elaboration.
   void limit_lookahead(Ticks most) { lookahead_ = std::min(lookahead_, most); }
+  /// An interface that is near, where the other ports are far. What it sends now concerns this router after
+  /// its `lookahead`, and what it sends next as long after its link is free again.
+  struct Near {
+    const NetworkInterface* interface;
+    Ticks lookahead;
+  };
+  /// All that are near, and the lookahead of the other ports.
+  void set_near(std::vector<Near> near, Ticks others);
   /// More has left by an output than this router sent: by a block in its place, or in a train.
   void carried(uint32_t output, const OutputLoad& load) {
     Port& port = ports_[output];
@@ -402,6 +411,7 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
 
   // The stages, in the order they run in a cycle.
   Ticks horizon(Ticks now) const;
+  Ticks decidable(Ticks lookahead) const;
   void cycle(Ticks t);
   void continue_held(Ticks t);
   void hold(uint32_t port, uint32_t vc);
@@ -501,9 +511,12 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   ClockEdges edges_;
   const uint32_t vcs_;
   const uint32_t quantum_;
+  std::vector<Near> near_;       ///< empty: all ports are alike
+  Ticks lookahead_of_others_ = 0;
   std::vector<uint32_t> steps_;  ///< interfaces whose trains are observed here
   uint32_t held_count_ = 0;
   const bool hold_;
+  bool own_on_cycle_ = true;     ///< all times of its own links are multiples of the cycle
   const bool aligned_;           ///< every time on every link of the network is a multiple of the cycle
   const bool eager_;             ///< heads may wait for more than the one output they chose
   bool remembers_ways_ = false;  ///< they are certain

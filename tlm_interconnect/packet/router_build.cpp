@@ -103,10 +103,8 @@ Router::Router(sc_core::sc_module_name name, uint32_t id, const std::vector<Port
       pausing_ = std::vector<PauseAccount>(ports.size() * config_.virtual_networks);
     }
   }
-  // Between cycles a flit may count on a credit that comes within its own cycle.
-  if (!own_on_cycle(config_, ports)) {
-    lookahead_ = std::max<Ticks>(1, lookahead_ - std::min(lookahead_, cycle_));
-  }
+  own_on_cycle_ = own_on_cycle(config_, ports);
+  lookahead_ = decidable(lookahead_);
   constexpr uint32_t kMostWays = 16384;  // 32 KiB
   static_assert(kMostWays < kUnknownWay);
   if (network.routing.by_destination(id) && network.ranks * config_.virtual_networks <= kMostWays) {
@@ -121,6 +119,16 @@ Router::Router(sc_core::sc_module_name name, uint32_t id, const std::vector<Port
 }
 
 Router::~Router() = default;
+
+// Between cycles a flit may count on a credit that comes within its own cycle.
+Ticks Router::decidable(Ticks lookahead) const {
+  return own_on_cycle_ ? lookahead : std::max<Ticks>(1, lookahead - std::min(lookahead, cycle_));
+}
+
+void Router::set_near(std::vector<Near> near, Ticks others) {
+  near_ = std::move(near);
+  lookahead_of_others_ = decidable(others);
+}
 
 void Router::restart(Ticks now) {
   run_no_more();
