@@ -12,8 +12,9 @@
 //                                          where they cannot
 //   packet_bench trains_case NUMBER [pairs]
 //                                          one of these cases, from 1 on
-//   packet_bench drawn_trains [jobs] [seed] [pairs]
-//                                          the same on networks, links and traffic that are drawn
+//   packet_bench drawn_trains [jobs] [seed] [pairs] [number]
+//                                          the same on networks, links and traffic that are drawn, or on that
+//                                          one of them
 //   packet_bench trains MiB ranks [ring|direct|halving_doubling] [ps a flit]
 //                                          an all-reduce on a switch with and without packet trains
 
@@ -228,7 +229,8 @@ int sc_main(int argc, char* argv[]) {
         return argc > at ? std::strtoull(argv[at], nullptr, 10) : otherwise;
       };
       return bench::compare_drawn_trains(std::max(1u, static_cast<uint32_t>(number(2, 50))), number(3, 1),
-                                         std::max(1u, static_cast<uint32_t>(number(4, 3))));
+                                         std::max(1u, static_cast<uint32_t>(number(4, 3))),
+                                         static_cast<uint32_t>(number(5, 0)));
     }
     if (what == "speed") return speed(argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 100000);
     if (what == "pfc") {
@@ -241,7 +243,7 @@ int sc_main(int argc, char* argv[]) {
                "usage: packet_bench speed [cycles] | pfc [cycles] | gate DATA [seeds] | curves DATA [seeds] "
                "| dumbbell DATA | trains "
                "[pairs] | trains_case NUMBER [pairs] | trains MiB ranks [algorithm] [ps a flit] | "
-               "drawn_trains [jobs] [seed] [pairs]\n");
+               "drawn_trains [jobs] [seed] [pairs] [number]\n");
     return 2;
   } catch (const UserError& e) {
     fmt::print(stderr, "{}\n", e.what());

@@ -222,12 +222,17 @@ int compare_trains(const TrainBench& bench, uint32_t pairs, double* ratio) {
   std::vector<double> ratios;
   bool same = true;
   Answer a[2];
-  for (uint32_t pair = 0; pair < pairs; ++pair) {
+  // Of short runs more pairs: they differ more from each other.
+  constexpr double kLongEnough = 0.3;
+  constexpr uint32_t kMostPairs = 15;
+  double all = 0;
+  for (uint32_t pair = 0; pair < pairs || (pairs > 1 && all < kLongEnough && pair < kMostPairs); ++pair) {
     for (const size_t trains : {(pair + 1) % 2, pair % 2}) {
       const Answer before = a[trains];
       if (!in_child(bench, trains == 1, a[trains]))
         throw UserError(ExitCode::internal, "trains: a run failed");
       cpu[trains].push_back(a[trains].cpu);
+      all += a[trains].cpu;
       same = same && a[trains].sound && (pair == 0 || before.hash == a[trains].hash);
     }
     ratios.push_back(cpu[1].back() / cpu[0].back());
@@ -256,7 +261,7 @@ int compare_trains(const TrainBench& bench, uint32_t pairs, double* ratio) {
     fmt::print("\n");
   }
   fmt::print("  processor time with / without: {:.3f} (median of {}); {:.6f} ms simulated: {}\n",
-             median(ratios), pairs, static_cast<double>(a[1].finished) / 1e9,
+             median(ratios), ratios.size(), static_cast<double>(a[1].finished) / 1e9,
              same ? "every time and counter is the same" : "RESULTS DIFFER");
   std::fflush(stdout);
   if (ratio != nullptr) *ratio = median(ratios);
@@ -297,7 +302,7 @@ int compare_pfc(uint32_t pairs) {
   return status;
 }
 
-int compare_drawn_trains(uint32_t jobs, uint64_t seed, uint32_t pairs) {
+int compare_drawn_trains(uint32_t jobs, uint64_t seed, uint32_t pairs, uint32_t only) {
   packet::Random random(seed, 9);
   const auto pick = [&](auto... values) {
     const std::common_type_t<decltype(values)...> all[] = {values...};
@@ -328,15 +333,17 @@ int compare_drawn_trains(uint32_t jobs, uint64_t seed, uint32_t pairs) {
               : b.traffic == "direct"           ? packets * ranks / 16
               : b.traffic == "halving_doubling" ? 4 * packets
                                                 : packets;
+    if (only != 0 && job + 1 != only) continue;
     double ratio = 0;
     status |= compare_trains(b, pairs, &ratio);
     ratios.push_back(ratio);
   }
+  if (ratios.empty()) throw UserError(ExitCode::usage, fmt::format("trains: job {} of {}", only, jobs));
   std::sort(ratios.begin(), ratios.end());
   fmt::print(
       "{} drawn jobs, seed {}: processor time with trains / without: {:.2f} least, {:.2f} median, {:.2f} "
       "most; {} above 1.05: {}\n",
-      jobs, seed, ratios.front(), median(ratios), ratios.back(),
+      ratios.size(), seed, ratios.front(), median(ratios), ratios.back(),
       std::count_if(ratios.begin(), ratios.end(), [](double r) { return r > 1.05; }),
       status == 0 ? "every time and counter is the same" : "RESULTS DIFFER");
   return status;

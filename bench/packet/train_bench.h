@@ -41,8 +41,8 @@ int compare_all_trains(uint32_t pairs, uint32_t only = 0);
 /// trains.
 int compare_pfc(uint32_t pairs);
 
-/// `jobs` networks, links and traffics, drawn from `seed`.
-int compare_drawn_trains(uint32_t jobs, uint64_t seed, uint32_t pairs);
+/// `jobs` networks, links and traffics, drawn from `seed`. `only`: that one of them, from 1 on; 0: all.
+int compare_drawn_trains(uint32_t jobs, uint64_t seed, uint32_t pairs, uint32_t only);
 
 }  // namespace weft::bench
 

@@ -304,6 +304,27 @@ TEST(Rates, OneRateIsIndependentOfBurstsOrderAndTrains) {
   EXPECT_GT(counts.trains, 200u);
 }
 
+// Interfaces a cycle or a few from their routers, and routers far from each other: a router then decides
+// ahead while its interfaces send.
+TEST(Rates, InterfacesNearTheirRoutersAreIndependentOfBurstsOrderAndTrains) {
+  Counts counts;
+  for (uint64_t seed = 1; seed <= 120; ++seed) {
+    Scenario s = draw(seed, seed % 2 == 0 ? Rates::mixed : Rates::one);
+    std::vector<bool> far(s.topology.links.size());
+    for (const TopologyRouter& router : s.topology.routers) {
+      for (const TopologyPort& port : router.ports) {
+        if (port.ni || far[port.link]) continue;
+        far[port.link] = true;
+        LinkTiming& link = s.topology.links[port.link];
+        link.latency += 60 * s.network.cycle;
+        if (link.credit_latency != 0) link.credit_latency += 60 * s.network.cycle;
+      }
+    }
+    compare(seed, s, counts);
+  }
+  EXPECT_GT(counts.trains, 100u);
+}
+
 // The same with marks that are drawn and senders that slow down, packet by packet and in turns.
 TEST(Rates, CongestionControlIsIndependentOfBurstsAndOrder) {
   Counts counts;

@@ -58,6 +58,7 @@ JointTrains::Formed JointTrains::form(PacketTrain& leader, Ticks t) {
   for (PacketTrain* train : found_) {
     group.members.push_back({train, 0, 0, {}});
     train->phase = PacketTrain::Phase::joined;
+    train->left_alone = 0;
     train->group = &group;
   }
   lay_out(group);

@@ -78,7 +78,8 @@ bool KnownStarts::begin(PacketTrain& train, uint64_t left, Ticks t) {
 bool KnownStarts::waits(PacketTrain& train, uint64_t left, Ticks t) {
   // The network pays for that from what trains have saved: where others never leave, everybody would try in
   // vain. An interface that has spent more than it has earned does not wait either.
-  if (left < train.ahead + costs::kShortest || train.balance < costs::kInAdvance || for_waiting_ < 0)
+  if (left < train.ahead + costs::kShortest || train.balance < static_cast<int64_t>(costs::kInAdvance) ||
+      for_waiting_ < 0)
     return false;
   if (train.passes_over != 0) {
     --train.passes_over;

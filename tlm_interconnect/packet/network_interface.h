@@ -271,6 +271,11 @@ class NetworkInterface final : public sc_core::sc_module, public WheelModule {
   };
   void set_trains(PacketTrains* trains) { trains_ = trains; }
   uint32_t number() const { return number_; }
+  /// The next packet of a network is of this message, and not its first one.
+  bool goes_on_with(uint32_t virtual_network, uint32_t message) const {
+    const Queued& front = queues_[virtual_network].front();
+    return front.message == message && front.cut != 0;
+  }
   bool takes_trains() const { return sink_ == nullptr || sink_->takes_trains(); }
   /// Of the message at the front of a queue, which must not be empty.
   Progress progress(uint32_t virtual_network) const;

@@ -133,8 +133,8 @@ void PacketNetwork::record_link(vcd::ProbeHub& probes, const FlitSender& sender,
   recorded_ = recorded_ || any;
 }
 
-// An interface can begin a message at any time. Where it is a cycle away, and all else is far, its router would
-// decide one cycle at a time: but while the interface sends a packet nothing else comes from there.
+// An interface can begin a message at any time. Where it is a cycle away, and all else is far, its router
+// would decide one cycle at a time: but while the interface sends a packet nothing else comes from there.
 void PacketNetwork::find_near() {
   constexpr Ticks kNearer = 4;  // times, than all others
   for (uint32_t r = 0; r < topology_.routers.size(); ++r) {

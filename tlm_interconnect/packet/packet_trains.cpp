@@ -52,7 +52,7 @@ uint64_t PacketTrains::alike(const NetworkInterface& from, uint64_t left) {
   return from.begins_with_all_credits() && left > 0 ? left - 1 : left;
 }
 
-bool PacketTrains::carry(NetworkInterface& ni, uint32_t virtual_network, Ticks t) {
+bool PacketTrains::decide(NetworkInterface& ni, uint32_t virtual_network, Ticks t) {
   std::unique_ptr<Train>& slot = trains_[ni.number()];
   if (slot && slot->phase == Phase::resuming) {
     ++slot->begun;
@@ -66,35 +66,40 @@ bool PacketTrains::carry(NetworkInterface& ni, uint32_t virtual_network, Ticks t
   // All but the last packet of a message are alike; the last one goes by itself.
   const uint64_t left = PacketTrains::left(progress);
   if (left < kShortest && !(slot && slot->phase == Phase::learns)) {
-    if (slot && slot->phase != Phase::idle) forget(*slot);
+    if (!slot) return ordinary(Reason::last);
+    if (slot->phase != Phase::idle) forget(*slot);
+    if (slot->message == progress.message && progress.cut != 0) {
+      slot->left_alone = left;
+      slot->left_alone_as = Reason::last;
+    }
     return ordinary(Reason::last);
   }
   if (!slot) {
     slot = std::make_unique<Train>();
     slot->from = &ni;
-    slot->balance = kInAdvance;
     slot->retry = kRetry;
   }
   Train& train = *slot;
   if (train.message != progress.message || train.virtual_network != virtual_network || progress.cut == 0) {
     if (train.phase != Phase::idle) forget(train);
     train.virtual_network = static_cast<uint8_t>(virtual_network);
-    begin_message(train, messages_[progress.message].message, progress.message);
+    begin_message(train, messages_[progress.message].message, progress.message, left);
   }
   ++train.begun;
-  earn(train, kEarnedPerHop * std::max<uint64_t>(1, train.path.size()));
   if (train.phase == Phase::clears) {
     spend(train, kStep * train.path.size());
     if (starts_.begin_later(train, left, t))
       return train.phase == Phase::carried || ordinary(Reason::stepping);
   }
   if (train.phase == Phase::idle) {
-    if (!train.possible) return ordinary(Reason::never);
+    if (!train.possible) return leave_alone(train, left, left, Reason::never);
     if (train.begun == 1 && starts_.begin(train, left, t))
       return train.phase == Phase::carried || ordinary(Reason::stepping);
-    if (train.begun < train.next_try) return ordinary(train.waits_for);
-    if (train.balance < 0) return ordinary(Reason::account);
-    return ordinary(try_to_observe(train, left, t));
+    if (train.begun < train.next_try)
+      return leave_alone(train, train.next_try - train.begun - 1, left, train.waits_for);
+    // What may be spent on a message is known when it begins.
+    const Reason why = train.balance < 0 ? Reason::account : try_to_observe(train, left, t);
+    return why == Reason::account ? leave_alone(train, left, left, why) : ordinary(why);
   }
   spend(train, kStep * train.path.size());
   if (train.phase == Phase::joined) {
@@ -130,8 +135,16 @@ bool PacketTrains::carry(NetworkInterface& ni, uint32_t virtual_network, Ticks t
   return ordinary(Reason::compared);
 }
 
-void PacketTrains::begin_message(Train& train, const Message& message, uint32_t handle) {
+// Of the packets that come next so many go one by one, for the same reason.
+bool PacketTrains::leave_alone(Train& train, uint64_t packets, uint64_t left, Reason why) {
+  train.left_alone = std::min(packets, left - std::min(left, kShortest));
+  train.left_alone_as = why;
+  return ordinary(why);
+}
+
+void PacketTrains::begin_message(Train& train, const Message& message, uint32_t handle, uint64_t left) {
   train.message = handle;
+  train.left_alone = 0;
   train.begun = 0;
   train.next_try = kFirstTry;
   if (train.fresh) train.settled -= train.settled / 4;
@@ -147,6 +160,8 @@ void PacketTrains::begin_message(Train& train, const Message& message, uint32_t 
   }
   train.destination = message.destination;
   train.path_network = train.virtual_network;
+  train.packets_of_message = left;
+  earn(train, kEarnedPerHop * left * (1 + train.path.size()));
 }
 
 // Finds its path, if that has not been done.
@@ -156,10 +171,13 @@ bool PacketTrains::prepare(Train& train) {
   spend(train, kWayOfHop * train.path.size());
   if (!train.possible) return false;
   measure_path(train);
-  // A first look at a long path.
-  if (train.balance < static_cast<int64_t>(kLooks * train.words) && !train.advanced) {
+  earn(train, kEarnedPerHop * train.packets_of_message * train.path.size());
+  if (!train.advanced) {
+    // Something in advance, and for a first look at a long path: at most twice what this message earns.
     train.advanced = true;
-    train.balance += static_cast<int64_t>(kLooks * train.words);
+    const uint64_t looks = kLooks * train.words;
+    const uint64_t most = 2 * kEarnedPerHop * train.packets_of_message * (1 + train.path.size());
+    earn(train, std::min(std::max(kInAdvance, looks), most));
   }
   return true;
 }
@@ -181,7 +199,7 @@ PacketTrains::Reason PacketTrains::try_to_observe(Train& train, uint64_t left, T
       return Reason::filling;
     }
   }
-  if (train.balance < static_cast<int64_t>(kLooks * train.words)) return Reason::account;
+  if (train.balance < static_cast<int64_t>(kLooks * words_of(train, train.begun))) return Reason::account;
   if (!train.from->sends_nothing_else(train.virtual_network)) {
     wait_for_company(train);
     return train.waits_for;
@@ -358,8 +376,13 @@ void PacketTrains::measure_path(Train& train) const {
   train.ahead = (train.path[0].router->lookahead() + packet - 1) / packet;
   train.clears_within = std::max((head - last) / packet, train.ahead);
   train.loop = loop;
-  train.words =
-      kWordsOfPacket * train.first_full + kWordsOfHop * train.path.size() * train.path[0].router->vcs();
+  train.words = words_of(train, train.first_full);
+}
+
+// About, of a record when so many packets have begun.
+uint64_t PacketTrains::words_of(const Train& train, uint64_t packets) {
+  return kWordsOfPacket * std::min(packets, train.first_full) +
+         kWordsOfHop * train.path.size() * train.path[0].router->vcs();
 }
 
 bool PacketTrains::exclusive(Train& train) {

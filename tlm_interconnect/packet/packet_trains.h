@@ -34,9 +34,10 @@
 // it.
 //
 // To look for a train, to set one aside and to resume it take work that is lost where packets of others come
-// in between again and again. Each interface has an account of that work: every packet that it begins pays a
-// little in, packets that went by train pay what they saved, and without a balance nothing is looked for. So
-// trains cost a few per cent at most. What is looked for, and when, never changes a result.
+// in between again and again. Each interface has an account of that work: every message that begins pays a
+// little in for its packets, packets that went by train pay most of what they saved, and without a balance
+// nothing is looked for. So trains cost a few per cent at most. What is looked for, and when, never changes a
+// result.
 //
 // Not carried: packets of a PacketSource, routes that are drawn, adaptive routing, links with flit errors,
 // networks with ECN (a mark is drawn for each packet), links with a border (LinkJoiner).
@@ -73,7 +74,15 @@ class PacketTrains {
 
   /// The NI is about to begin a packet of the message at the front of a queue, at cycle `t`. True: from this
   /// packet on it goes by train; the NI does nothing until it is resumed.
-  bool carry(NetworkInterface& ni, uint32_t virtual_network, Ticks t);
+  bool carry(NetworkInterface& ni, uint32_t virtual_network, Ticks t) {
+    PacketTrain* const train = trains_[ni.number()].get();
+    if (train == nullptr || train->left_alone == 0 || train->virtual_network != virtual_network ||
+        !ni.goes_on_with(virtual_network, train->message))
+      return decide(ni, virtual_network, t);
+    --train->left_alone;
+    ++train->begun;
+    return ordinary(train->left_alone_as);
+  }
   /// Brings the train of an interface up to now and makes it ordinary packets again. Not from inside a cycle
   /// of a router or NI.
   void resume(uint32_t ni);
@@ -105,6 +114,7 @@ class PacketTrains {
   using Phase = PacketTrain::Phase;
 
   Ticks now() const;
+  bool decide(NetworkInterface& ni, uint32_t virtual_network, Ticks t);
   /// Full packets of a message that have not begun, but for the last packet, which may be shorter.
   static uint64_t left(const NetworkInterface::Progress& progress);
   /// Of so many those that a train carries: a last packet that is shorter needs fewer credits to begin, where
@@ -112,8 +122,10 @@ class PacketTrains {
   static uint64_t alike(const NetworkInterface& from, uint64_t left);
   bool prepare(Train& train);
   bool find_path(Train& train, const Message& message);
-  void begin_message(Train& train, const Message& message, uint32_t handle);
+  bool leave_alone(Train& train, uint64_t packets, uint64_t left, Reason why);
+  void begin_message(Train& train, const Message& message, uint32_t handle, uint64_t left);
   void measure_path(Train& train) const;
+  static uint64_t words_of(const Train& train, uint64_t packets);
   Reason try_to_observe(Train& train, uint64_t left, Ticks t);
   bool count_company(Train& train);
   void first_record(Train& train, Ticks t);

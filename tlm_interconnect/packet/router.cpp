@@ -54,8 +54,8 @@ void Router::activate() {
   if (next_ != kNever) run_at(next_);
 }
 
-// What is announced from now on concerns an interface no sooner than the lookahead, so the cycle that it is to
-// run next stays.
+// What is announced from now on concerns an interface no sooner than the lookahead, so the cycle that it is
+// to run next stays.
 Ticks Router::horizon(Ticks now) const {
   Ticks horizon = now + lookahead_;
   if (!near_.empty()) {

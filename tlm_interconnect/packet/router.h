@@ -468,6 +468,7 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
                 uint64_t periods);
   /// The output that a packet will leave by; kFree: it is drawn.
   uint32_t way_of(uint32_t port, uint32_t vc, fabric::PacketRef packet);
+  uint32_t find_way(uint32_t port, uint32_t vc, fabric::PacketRef packet);
   void count_wanted(uint32_t port, uint32_t vc, fabric::PacketRef packet, int32_t change);
   void start_head(uint32_t port, uint32_t vc);
   bool known_route(InputVc& input, uint32_t destination);
@@ -511,7 +512,7 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   ClockEdges edges_;
   const uint32_t vcs_;
   const uint32_t quantum_;
-  std::vector<Near> near_;       ///< empty: all ports are alike
+  std::vector<Near> near_;  ///< empty: all ports are alike
   Ticks lookahead_of_others_ = 0;
   std::vector<uint32_t> steps_;  ///< interfaces whose trains are observed here
   uint32_t held_count_ = 0;
@@ -552,6 +553,12 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   std::vector<uint32_t> disturbed_;  ///< trains to be resumed before the next cycle
   /// By output: packets announced and not yet sent on that will, or may, leave by it. Empty: not counted.
   std::vector<uint32_t> wanted_;
+  struct LastWay {
+    uint32_t source = kFree;
+    uint32_t destination = kFree;
+    uint32_t output = kFree;
+  };
+  std::vector<LastWay> last_ways_;        ///< by input VC, where they are certain
   std::vector<BurstWatch*> watches_;      ///< by output; empty: nobody watches
   std::unique_ptr<RouterProbes> probes_;  ///< null: nothing is recorded
   std::unique_ptr<EcnMarker> ecn_;        ///< null: nothing is marked

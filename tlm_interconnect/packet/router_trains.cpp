@@ -13,9 +13,20 @@
 
 namespace weft::packet {
 
-uint32_t Router::way_of(uint32_t p, uint32_t v, fabric::PacketRef packet) {
-  const KnownWay* way = known_way(query_of(p, v, packet));
-  return way != nullptr ? way->output : kFree;
+// Packets of a message follow each other.
+uint32_t Router::way_of(uint32_t p, uint32_t v, fabric::PacketRef ref) {
+  const LastWay& last = last_ways_[p * vcs_ + v];
+  const fabric::Packet& packet = pool_[ref];
+  if (packet.source == last.source && packet.destination == last.destination) return last.output;
+  return find_way(p, v, ref);
+}
+
+uint32_t Router::find_way(uint32_t p, uint32_t v, fabric::PacketRef ref) {
+  const fabric::Packet& packet = pool_[ref];
+  const KnownWay* way = known_way(query_of(p, v, ref));
+  if (way == nullptr) return kFree;
+  last_ways_[p * vcs_ + v] = {packet.source, packet.destination, way->output};
+  return way->output;
 }
 
 void Router::count_wanted(uint32_t p, uint32_t v, fabric::PacketRef packet, int32_t change) {
@@ -32,6 +43,7 @@ bool Router::count_wanted(uint64_t& looked_at) {
   if (!wanted_.empty()) return true;
   if (routing_.adaptive()) return false;
   wanted_.assign(ports_.size(), 0);
+  last_ways_.resize(inputs_.size());
   for (uint32_t i = 0; i < inputs_.size(); ++i) {
     const uint32_t p = i / vcs_;
     const uint32_t v = i % vcs_;
@@ -99,18 +111,18 @@ void Router::release_output(uint32_t output) {
 // A head that wants an output on which a train is, or is about to be: it cannot be decided before its
 // arrival, and the train is resumed before that.
 void Router::head_announced(uint32_t p, uint32_t v, fabric::PacketRef packet) {
-  const auto wants = [&](uint32_t output) {
-    ++wanted_[output];
+  const uint32_t output = way_of(p, v, packet);
+  const auto wanted = [&](uint32_t wanted_output) {
+    ++wanted_[wanted_output];
     if (reserved_ == 0 || reserved_input(p) != kFree) return;  // the train's own
-    const uint32_t rank = reserved_outputs_[output];
+    const uint32_t rank = reserved_outputs_[wanted_output];
     if (rank != kFree && trains_->disturb(rank)) disturbed_.push_back(rank);
   };
-  const uint32_t output = way_of(p, v, packet);
   if (output != kFree) {
-    wants(output);
+    wanted(output);
     return;
   }
-  for (const RouteCandidate& candidate : candidates_) wants(candidate.port);
+  for (const RouteCandidate& candidate : candidates_) wanted(candidate.port);
 }
 
 uint32_t Router::complete_packets(const InputVc& in, Ticks t) const {

@@ -49,9 +49,7 @@ class StateRecord {
   /// A time that matters only while it lies in the future: all past ones are the same.
   void deadline(Ticks t) { time(std::max(t, now_)); }
   /// Which packet it is does not matter, only where else in the record it occurs.
-  void packet(fabric::PacketRef ref) {
-    number(numbers_.of(ref));
-  }
+  void packet(fabric::PacketRef ref) { number(numbers_.of(ref)); }
 
   // -- what may drift
   /// A record is being made, not compared.

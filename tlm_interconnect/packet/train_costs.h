@@ -19,12 +19,12 @@ constexpr uint64_t kLongestWindow = 4096;
 constexpr uint32_t kMostUnclear = 6;      ///< times that the messages which do not wait for their path double
 constexpr uint64_t kLongestSearch = 512;  ///< packets that are observed, beside two round trips
 
-// The account of an interface, in words of a record: to write or compare one takes 1 to 3 ns, to simulate a
-// packet-hop at least 300.
-constexpr int64_t kInAdvance = 16384;
-constexpr uint64_t kEarnedPerHop = 6;        ///< a simulated packet-hop: 2 to 4 per cent
-constexpr uint64_t kEarnedByTrain = 100;     ///< a packet-hop that went by train
-constexpr uint64_t kEarnedByBeginning = 20;  ///< a packet that began in a train, besides its hops
+// The account of an interface, in words of a record: to write or compare one takes some 30 instructions, with
+// all that belongs to it, to simulate a packet-hop 2,000 to 3,000.
+constexpr uint64_t kInAdvance = 16384;
+constexpr uint64_t kEarnedPerHop = 4;  ///< of a message that begins, for interfaces one more: 4 to 6 per cent
+constexpr uint64_t kEarnedByTrain = 75;      ///< a packet-hop that went by train: most of what it saved
+constexpr uint64_t kEarnedByBeginning = 10;  ///< a packet that began in a train, besides its hops
 constexpr int64_t kMostEarned = 1 << 20;
 constexpr int64_t kLearnsOnCredit = 1 << 18;  ///< while a message is learnt from its first packet on
 constexpr uint64_t kPartOnCredit = 64;  ///< of what a joint train could save at most one in so many parts
@@ -38,10 +38,11 @@ constexpr uint64_t kSetAside = 2000;    ///< a train, and to resume it
 constexpr uint64_t kStep = 10;          ///< a packet-hop that is simulated while its router decides in steps
 // Messages that wait in steps for their path to clear are paid by the network: by a part of what all trains
 // have saved, and something in advance.
-constexpr int64_t kWaitsInAdvance = 1 << 17;
-constexpr uint64_t kForWaiting = 25;   ///< of kEarnedByTrain
+constexpr int64_t kWaitsInAdvance = 1 << 15;
+constexpr uint64_t kForWaiting = 18;   ///< of kEarnedByTrain
 constexpr uint64_t kStepToWait = 100;  ///< what a packet-hop in steps takes longer than another one
-constexpr uint64_t kLastLooks = 4;     ///< packets that are to arrive, at each of which a path that empties is noted
+constexpr uint64_t kLastLooks =
+    4;  ///< packets that are to arrive, at each of which a path that empties is noted
 constexpr uint64_t kMostMembers = 16;  ///< of a group of messages
 
 }  // namespace weft::packet::costs
