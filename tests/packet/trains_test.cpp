@@ -562,7 +562,8 @@ TEST(Trains, CostLittleWhereTheyCannotBe) {
     s.notation = notation;
     s.pattern = s.notation == "Switch(16)" ? Pattern::incast : Pattern::permutation;
     const Outcome outcome = compare(s);
-    EXPECT_LT(outcome.work, 8 * outcome.hops + 16 * 20000) << notation << ' ' << outcome.hops;
+    // Six words a hop and as many at the interface, which on one switch is twelve a hop.
+    EXPECT_LT(outcome.work, 13 * outcome.hops + 16 * 20000) << notation << ' ' << outcome.hops;
   }
 }
 
