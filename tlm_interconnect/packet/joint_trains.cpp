@@ -19,6 +19,11 @@ bool add_once(std::vector<T>& all, const typename std::vector<T>::value_type& on
   return true;
 }
 
+/// The interface whose packets the group is observed at.
+uint32_t leading_interface(const JointTrain& group) {
+  return group.members[0].train->from->number();
+}
+
 }  // namespace
 
 // -- who belongs to a group
@@ -62,7 +67,7 @@ JointTrains::Formed JointTrains::form(PacketTrain& leader, Ticks t) {
     train->group = &group;
   }
   lay_out(group);
-  const uint32_t number = leader.from->number();
+  const uint32_t number = leading_interface(group);
   group.record_from = std::max(t, trains_.now());
   for (const JointTrain::Member& member : group.members) {
     member.train->from->step(true);
@@ -217,7 +222,7 @@ void JointTrains::dissolve(JointTrain& group) {
   for (const JointTrain::Place& place : group.places) {
     for (const uint32_t input : place.inputs) place.router->release_input(input);
     for (const uint32_t output : place.outputs) place.router->release_output(output);
-    if (!group.carried) place.router->end_steps(group.members[0].train->from->number());
+    if (!group.carried) place.router->end_steps(leading_interface(group));
   }
   for (NetworkInterface* receiver : group.receivers) receiver->record_arrivals(nullptr);
   for (const JointTrain::Member& member : group.members) {
@@ -332,7 +337,7 @@ bool JointTrains::set_aside(JointTrain& group, uint64_t left, Ticks t) {
     for (JointTrain::Turn& turn : place.turns) turn.packets = 0;
     for (size_t k = 0; k < place.outputs.size(); ++k)
       place.queued[k] = place.router->queued_ticks(place.outputs[k]) - place.queued[k];
-    place.router->end_steps(group.members[0].train->from->number());
+    place.router->end_steps(leading_interface(group));
     place.undecided = place.router->undecided(group.since);
     for (const uint32_t input : place.inputs) place.router->set_aside(input);
   }
