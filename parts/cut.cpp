@@ -17,24 +17,39 @@
 namespace weft::parts {
 namespace {
 
+/// Parts hear of packets half a latency late (docs/parts.md), so it must be some windows' time.
+constexpr Picoseconds kLeastOfPackets = 100;
+constexpr const char* kTooShort =
+    " is a packet network with links of less than 100 ps, one way or back, and its parts could not look "
+    "ahead";
+
+bool cuttable(bool packets, Picoseconds latency, Picoseconds back) {
+  if (!packets) return latency != 0;
+  return latency >= kLeastOfPackets && (back == 0 || back >= kLeastOfPackets);
+}
+
 /// Why a dimension (or the graph) cannot be cut; empty: it can.
 std::string uncuttable(const Config& config, uint32_t d) {
   const DimensionConfig& dimension = config.fabric_dimensions()[d];
   const std::string name = fmt::format("dimension {} ({})", d, to_string(dimension.fidelity));
-  if (carrier_of(dimension) == Carrier::packets) return name + " is a packet network, which is in one part";
-  bool latency = dimension.latency != 0;
+  const bool packets = carrier_of(dimension) == Carrier::packets;
+  bool latency = cuttable(packets, dimension.latency, dimension.credit_latency);
   for (uint32_t l = 1; dimension.tree != nullptr && l < dimension.tree->levels(); ++l)
-    latency = latency && dimension.tree->level(l).latency != 0;
+    latency = latency &&
+              cuttable(packets, dimension.tree->level(l).latency, dimension.tree->level(l).credit_latency);
+  if (!latency && packets) return name + kTooShort;
   if (!latency)
     return name + " has links without latency, and what they carry would act at once in another part";
   return {};
 }
 
 std::string uncuttable(const Graph& graph) {
-  if (carrier_of(graph) == Carrier::packets) return "the graph is a packet network, which is in one part";
-  for (const GraphLink& link : graph.spec().links)
-    if (link.latency == 0)
-      return "the graph has links without latency, and what they carry would act at once in another part";
+  const bool packets = carrier_of(graph) == Carrier::packets;
+  for (const GraphLink& link : graph.spec().links) {
+    if (cuttable(packets, link.latency, link.credit_latency)) continue;
+    if (packets) return std::string("the graph") + kTooShort;
+    return "the graph has links without latency, and what they carry would act at once in another part";
+  }
   return {};
 }
 
@@ -56,9 +71,12 @@ class Chooser {
       };
       return rank(a) < rank(b);
     });
-    for (Cut& cut : candidates_) {
-      fill(cut);
-      if (allowed(cut)) return std::move(cut);
+    for (Cut& cut : candidates_) fill(cut);
+    for (const bool packets : {false, true}) {
+      for (Cut& cut : candidates_) {
+        cut.through_packets = packets;
+        if (allowed(cut)) return std::move(cut);
+      }
     }
     throw UserError(
         ExitCode::usage,
@@ -97,13 +115,17 @@ class Chooser {
     for (uint32_t r = 0; r < config_.npus(); ++r) cut.part_of[r] = part_of(cut, r);
   }
 
+  /// Its links can be cut, and those of packet networks are to be.
   bool allowed(const Cut& cut) {
     if (config_.graph != nullptr) {
+      if (carrier_of(*config_.graph) == Carrier::packets && !cut.through_packets) return false;
       why_not_ = uncuttable(*config_.graph);
       return why_not_.empty();
     }
     for (uint32_t d = 0; d < geometry_.dimensions(); ++d) {
       if (config_.fabric_dimensions()[d].size <= 1 || !crosses(cut, d)) continue;
+      if (carrier_of(config_.fabric_dimensions()[d]) == Carrier::packets && !cut.through_packets)
+        return false;
       std::string why = uncuttable(config_, d);
       if (why.empty()) continue;
       why_not_ = std::move(why);

@@ -29,14 +29,15 @@ struct Cut {
   // Rank r has the coordinate r / stride % size, and is in part coordinate * parts / size.
   uint32_t stride = 1;
   uint32_t size = 1;
-  uint64_t crossing_sends = 0;  ///< of RankLoads::sends
-  double imbalance = 1;         ///< the largest part's work over the mean
+  uint64_t crossing_sends = 0;   ///< of RankLoads::sends
+  double imbalance = 1;          ///< the largest part's work over the mean
+  bool through_packets = false;  ///< links of packet networks are cut
   /// "16 slices of 256 ranks".
   std::string text() const;
 };
 
-/// Throws UserError(usage): there are more parts than ranks, or every cut crosses a dimension that cannot be
-/// cut, because it has no latency or is at packet fidelity.
+/// Packet networks are cut if nothing else can be. Throws UserError(usage): there are more parts than ranks,
+/// or every cut crosses a dimension whose links have no latency, or too little of it.
 Cut choose_cut(const Config& config, uint32_t parts, const RankLoads& loads);
 
 }  // namespace weft::parts

@@ -157,7 +157,7 @@ void ProcessParts::post(uint32_t part, const PartTransfer& transfer) {
                     "process, or with another number of parts",
                     self_, kRingTransfers, part, "one window"));
   transfers(ring)[ring.count++] = transfer;
-  ring.earliest = std::min(ring.earliest, transfer.transfer.first);
+  ring.earliest = std::min(ring.earliest, transfer.acts);
   ++statistics_.transfers;
 }
 

@@ -297,8 +297,7 @@ void RemoteParts::post(uint32_t part, const PartTransfer& transfer) {
 
 void RemoteParts::exchange(Word own) {
   for (const std::vector<PartTransfer>& list : outbox_)
-    for (const PartTransfer& transfer : list)
-      own.state.next = std::min(own.state.next, transfer.transfer.first);
+    for (const PartTransfer& transfer : list) own.state.next = std::min(own.state.next, transfer.acts);
   words_[self_] = own;
   for (uint32_t part = 0; part < cut_.parts; ++part) {
     if (part == self_) continue;

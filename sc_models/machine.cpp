@@ -497,8 +497,8 @@ void Machine::build_packets(vcd::ProbeHub* probes) {
         std::string suffix;
         for (const uint32_t d : region.dimensions)
           suffix += fmt::format("{}d{}", suffix.empty() ? "_" : "", d);
-        packets_.push_back(std::make_unique<PacketFabric>(plane, geometry_, region,
-                                                          same_start ? suffix : std::string(), cuts_));
+        packets_.push_back(std::make_unique<PacketFabric>(
+            plane, geometry_, region, same_start ? suffix : std::string(), cuts_, part_links_.get()));
         fabric = packets_.back().get();
         components_.push_back(fabric);
         for (uint32_t n = 0; probes != nullptr && n < fabric->networks(); ++n)

@@ -41,7 +41,7 @@ class PacketFabric::Joiner final : public NetworkJoiner {
 };
 
 PacketFabric::PacketFabric(const Config& config, const Geometry& geometry, const PacketRegion& region,
-                           const std::string& suffix, LinkCuts& cuts)
+                           const std::string& suffix, LinkCuts& cuts, PartLinks* links)
     : config_(config),
       packet_(region.packet),
       geometry_(geometry),
@@ -90,10 +90,23 @@ PacketFabric::PacketFabric(const Config& config, const Geometry& geometry, const
     const std::string name =
         dimensions_.empty() ? "packet" : fmt::format("packet{}_{}{}", dimensions_[0], n, suffix);
     Joiner joiner(*this, cuts, n);
-    networks_.push_back(std::make_unique<packet::PacketNetwork>(name.c_str(), region.config,
-                                                                std::move(topology), region.segmentation,
-                                                                cuts.none() ? nullptr : &joiner, &wheel_));
+    parts_.push_back(parts_of(n, topology, links));
+    packet::LinkJoiner* joins = cuts.none() ? nullptr : &joiner;
+    if (parts_[n]) joins = parts_[n].get();
+    networks_.push_back(std::make_unique<packet::PacketNetwork>(
+        name.c_str(), region.config, std::move(topology), region.segmentation, joins, &wheel_));
+    if (parts_[n]) parts_[n]->divide(*networks_[n]);
   }
+}
+
+/// Null: all NPUs of the network are in one part.
+std::unique_ptr<PacketParts> PacketFabric::parts_of(uint32_t n, const packet::PacketTopology& topology,
+                                                    PartLinks* links) const {
+  if (links == nullptr) return nullptr;
+  std::vector<uint32_t> parts;
+  for (const uint32_t place : places_[n]) parts.push_back(links->part_of(geometry_.rank_at(place)));
+  const bool one = std::all_of(parts.begin(), parts.end(), [&](uint32_t part) { return part == parts[0]; });
+  return one ? nullptr : std::make_unique<PacketParts>(*links, std::move(parts), topology);
 }
 
 void PacketFabric::attach(uint32_t place, packet::PacketSink& sink) {
@@ -157,7 +170,9 @@ void PacketFabric::send(uint32_t from, uint32_t to, bool reverse, uint64_t flow,
   } else {
     message.destination = local_[to];
   }
-  submit(networks_[network_[from]]->ni(entry(from, to, reverse, flow)), message);
+  packet::NetworkInterface& interface = networks_[network_[from]]->ni(entry(from, to, reverse, flow));
+  const uint32_t handle = submit(interface, message);
+  if (parts_[network_[from]]) parts_[network_[from]]->submitted(handle, interface, message);
 }
 
 void PacketFabric::send_result(packet::NetworkInterface& interface, uint32_t place,
@@ -167,9 +182,9 @@ void PacketFabric::send_result(packet::NetworkInterface& interface, uint32_t pla
 }
 
 /// A network that the memory pool shares has turns in any case, and only the pool takes them.
-void PacketFabric::submit(packet::NetworkInterface& interface, packet::Message& message) const {
+uint32_t PacketFabric::submit(packet::NetworkInterface& interface, packet::Message& message) const {
   if (config_.packet.injection != PacketInjection::aggressive) message.flags |= packet::kWithoutTurns;
-  interface.submit(message);
+  return interface.submit(message);
 }
 
 uint32_t PacketFabric::end_of_leg(uint32_t from, uint32_t destination) const {

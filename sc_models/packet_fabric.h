@@ -18,6 +18,7 @@
 #include "sc_models/link_cuts.h"
 #include "sc_models/network_joiner.h"
 #include "sc_models/packet_hops.h"
+#include "sc_models/packet_parts.h"
 #include "sc_models/packet_region.h"
 #include "tlm_interconnect/packet/packet_network.h"
 
@@ -31,9 +32,9 @@ class PacketFabric : public Component {
  public:
   /// Builds the networks below the module that is being constructed. `config` and `geometry` outlive it.
   /// `suffix`: of their names, to tell them from others that begin with the same dimension. `cuts`: joins
-  /// the links.
+  /// the links. `links`: of a machine in parts, else null.
   PacketFabric(const Config& config, const Geometry& geometry, const PacketRegion& region,
-               const std::string& suffix, LinkCuts& cuts);
+               const std::string& suffix, LinkCuts& cuts, PartLinks* links);
 
   // Component: of all its networks
   void count(Counters& counters) const override;
@@ -103,7 +104,7 @@ class PacketFabric : public Component {
   std::vector<FlowUse> slowed_flows() const;
 
  private:
-  void submit(packet::NetworkInterface& interface, packet::Message& message) const;
+  uint32_t submit(packet::NetworkInterface& interface, packet::Message& message) const;
   void links_of(uint32_t n, const LinkVisitor& visit) const;
   /// Calls interface(rank) and output(router, port) for what sends on the links of a network.
   template <typename Interface, typename Output>
@@ -121,6 +122,8 @@ class PacketFabric : public Component {
   /// switch, which are in no results.
   LinkReport name_of(const Named& network, uint32_t router, uint32_t port) const;
   class Joiner;
+  std::unique_ptr<PacketParts> parts_of(uint32_t n, const packet::PacketTopology& topology,
+                                        PartLinks* links) const;
   uint32_t entry(uint32_t from, uint32_t to, bool reverse, uint64_t flow) const;
   uint32_t index_of(uint32_t dimension) const;
   /// Where a message goes first: along the first of the region's dimensions in which the places differ.
@@ -137,10 +140,11 @@ class PacketFabric : public Component {
   const Geometry& geometry_;
   const std::vector<uint32_t> dimensions_;
   const Ticks cycle_;
-  std::vector<uint32_t> network_;              ///< by place
-  std::vector<uint32_t> local_;                ///< by place: its rank in its network
-  std::vector<std::vector<uint32_t>> places_;  ///< by network and rank
-  packet::PacketWheel wheel_;                  ///< of all its networks
+  std::vector<uint32_t> network_;                    ///< by place
+  std::vector<uint32_t> local_;                      ///< by place: its rank in its network
+  std::vector<std::vector<uint32_t>> places_;        ///< by network and rank
+  packet::PacketWheel wheel_;                        ///< of all its networks
+  std::vector<std::unique_ptr<PacketParts>> parts_;  ///< by network; null: it is whole
   std::vector<std::unique_ptr<packet::PacketNetwork>> networks_;
   RouterBlocks blocks_;
   std::vector<std::unique_ptr<packet::BurstWatch>> watches_;

@@ -191,6 +191,7 @@ void PartLinks::cut_input(fabric::fabric_initiator_base* from, fabric::fabric_ta
 void PartLinks::post(uint32_t part, uint32_t link, const fabric::Transfer& transfer) {
   PartTransfer crossing;
   crossing.link = link;
+  crossing.acts = transfer.first;
   crossing.transfer = transfer;
   crossing.packet = pool_[transfer.packet];
   border_.post(part, crossing);
@@ -199,6 +200,7 @@ void PartLinks::post(uint32_t part, uint32_t link, const fabric::Transfer& trans
 }
 
 void PartLinks::receive(const PartTransfer& from_there) {
+  if (from_there.kind != PartTransfer::Kind::message) return packet_parts_[from_there.link]->take(from_there);
   const fabric::PacketRef ref = pool_.acquire();
   pool_[ref] = from_there.packet;
   pool_[ref].references = 1;

@@ -117,6 +117,12 @@ PartsRun::PartsRun(const Config& config, const PartsOptions& options, const part
     return;
   }
   parts::Cut cut = parts::choose_cut(config, asked.parts, loads);
+  if (asked.automatic && cut.through_packets) {
+    report_.why_one =
+        "a cut would go through packet networks, which pays less; ask for it by a number of parts";
+    idle_ = asked.self && *asked.self != 0;
+    return;
+  }
   report_.parts = cut.parts;
   report_.cut = cut.text();
   report_.crossing_sends = cut.crossing_sends;

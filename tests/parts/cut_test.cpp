@@ -72,13 +72,22 @@ TEST(Cut, PartsOfEverySize) {
   }
 }
 
-TEST(Cut, SparesDimensionsThatCannotBeCut) {
-  // The outer dimension is a packet network: the inner one is cut.
+TEST(Cut, SparesPacketNetworks) {
+  // The outer dimension is one: the inner one is cut.
   const Config config = machine("Ring(4)_Switch(4)",
                                 "    - {bandwidth: 50 GB/s, latency: 500 ns}\n"
                                 "    - {bandwidth: 50 GB/s, latency: 500 ns, fidelity: packet}\n");
   const Cut cut = choose_cut(config, 2, {});
   for (uint32_t r = 0; r < 16; ++r) EXPECT_EQ(cut.part_of[r], cut.part_of[r % 4]);
+  EXPECT_FALSE(cut.through_packets);
+}
+
+TEST(Cut, GoesThroughPacketNetworksWhereThereIsNothingElse) {
+  const Config config =
+      machine("Switch(4)", "    - {bandwidth: 50 GB/s, latency: 500 ns, fidelity: packet}\n");
+  const Cut cut = choose_cut(config, 2, {});
+  EXPECT_TRUE(cut.through_packets);
+  EXPECT_EQ(cut.part_of, (std::vector<uint32_t>{0, 0, 1, 1}));
 }
 
 TEST(Cut, SaysWhyThereIsNone) {
@@ -86,7 +95,7 @@ TEST(Cut, SaysWhyThereIsNone) {
   const Config config = machine("Ring(4)", "    - {bandwidth: 50 GB/s, latency: 0 ns}\n");
   EXPECT_NE(refusal(config, 2).find("without latency"), std::string::npos);
   const Config packets =
-      machine("Switch(4)", "    - {bandwidth: 50 GB/s, latency: 500 ns, fidelity: packet}\n");
+      machine("Switch(4)", "    - {bandwidth: 50 GB/s, latency: 90 ps, fidelity: packet}\n");
   EXPECT_NE(refusal(packets, 2).find("packet network"), std::string::npos);
 }
 

@@ -98,7 +98,7 @@ class Ends(unittest.TestCase):
                 (["--parts", "two"], "--parts two: give a number from 1"),
                 (["--parts", "5"], "the machine has 4 NPUs"),
                 (["--parts", "2", "--latency", "0 ns"], "without latency"),
-                (["--parts", "2", "--fidelity", "packet"], "packet network"),
+                (["--parts", "2", "--fidelity", "packet", "--latency", "90 ps"], "packet network"),
                 (["--parts", "2", "--data", "int32"], "`run.data`"),
                 (["--parts", "2", "--critical-path"], "--critical-path")):
             done = weft("collective", *machine, *more)

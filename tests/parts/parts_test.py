@@ -21,11 +21,12 @@ import tempfile
 FILES = ["ranks.csv", "collectives.csv", "phases.csv", "layers.csv", "iterations.csv", "links.csv", "footprint.csv"]
 MAY_DIFFER = ["events", "trains", "parts", "wall_s", "peak_rss_MiB"]
 PARTS = [1, 2, 3, 5]
+HOW = {}  # runs of jobs, by whether there were packet networks and whether they ended in parts
 
 
 def dimension(draw, size, fidelity):
     kind = draw.choice(["Ring", "Mesh", "FullyConnected", "Switch", "Clos"])
-    if kind == "Clos" and (fidelity != "message" or size % 2 or size < 4):
+    if kind == "Clos" and (fidelity == "analytical" or size % 2 or size < 4):
         kind = "Switch"
     notation = f"{kind}({size})" if kind != "Clos" else f"Clos(hosts=2,leaves={size // 2},spines=2)"
     return notation
@@ -33,15 +34,23 @@ def dimension(draw, size, fidelity):
 
 def machine(draw, sizes):
     """The keys of topology and collectives, as `--set` takes them, and the notation."""
-    fidelities = [draw.choice(["message", "message", "analytical"]) for _ in sizes]
+    packets = draw.random() < 0.4
+    fidelities = [draw.choice(["packet", "packet", "message"] if packets else ["message", "message", "analytical"])
+                  for _ in sizes]
     notation = "_".join(dimension(draw, s, f) for s, f in zip(sizes, fidelities))
+    # Pauses can deadlock rings and meshes; trees have a key of their own.
+    pfc = draw.random() < 0.3 and not any(kind in notation for kind in ("Ring", "Mesh", "Clos"))
     rows = [f"  - {{bandwidth: {draw.choice(['50 GB/s', '100 GB/s', '33 GB/s'])}, "
-            f"latency: {draw.choice(['500 ns', '120 ns', '77 ns', '1 us'])}, fidelity: {f}}}" for f in fidelities]
+            f"latency: {draw.choice(['500 ns', '120 ns', '77 ns', '1 us'])}, fidelity: {f}"
+            f"{', flow_control: pfc' if pfc and f == 'packet' else ''}}}" for f in fidelities]
     lines = ["weft: 1", "topology:", f"  notation: {notation}", "  dimensions:"] + ["  " + row for row in rows] + [
         f"collectives: {{chunks: {draw.choice([1, 2, 4, 7])}, active_chunks_per_dimension: {draw.choice([1, 2, 4])},",
         f"  scheduling: {draw.choice(['lifo', 'fifo'])}}}",
         "npu: {peak: 100 TFLOP/s, memory_bandwidth: 1 TB/s}",
     ]
+    if packets:
+        lines.append(f"packet: {{packet_size: {draw.choice(['256 B', '1 KiB', '4 KiB'])}, flit_size: 64 B, "
+                     f"vcs: {draw.choice([2, 4])}}}")
     if draw.random() < 0.3:
         lines.append(f"nmu: {{endpoint_delay: {draw.choice([10, 33])} ns}}")
     return notation, "\n".join(lines) + "\n"
@@ -123,6 +132,11 @@ def job(weft, draw, folder, case):
         command = base + ["--out", out, "--parts", str(parts)]
         run(command, case)
         compare(case, command, one, results(out))
+        if parts > 1:
+            with open(os.path.join(out, "summary.json")) as file:
+                again = json.load(file)["parts"]["parts"] == 1
+            how = ("packets" if "packet: {" in text else "messages") + (", started again" if again else "")
+            HOW[how] = HOW.get(how, 0) + 1
     parts = draw.choice([2, 3, 5])
     if draw.random() < 0.25 and parts <= ranks:
         out = os.path.join(folder, "joined")
@@ -171,7 +185,7 @@ def main():
             os.makedirs(folder, exist_ok=True)
             case = f"{number} of seed {arguments.seed}"
             (collective if number % 3 == 2 else job)(arguments.weft, draw, folder, case)
-    print(f"{arguments.cases} cases: all files are the same")
+    print(f"{arguments.cases} cases: all files are the same; jobs in parts: {HOW}")
 
 
 if __name__ == "__main__":

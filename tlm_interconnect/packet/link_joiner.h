@@ -7,6 +7,7 @@
 #ifndef WEFT_TLM_INTERCONNECT_PACKET_LINK_JOINER_H
 #define WEFT_TLM_INTERCONNECT_PACKET_LINK_JOINER_H
 
+#include <algorithm>
 #include <cstdint>
 
 #include "tlm_interconnect/border/packet_border.h"
@@ -31,8 +32,14 @@ struct LinkToJoin {
 enum class Joint : uint8_t {
   bound,   ///< the sockets are bound to each other
   border,  ///< something stands between them, and every packet must pass it (no packet trains)
-  block    ///< likewise, and what comes from there is told no earlier than it must be (PacketBorder)
+  block,   ///< likewise, and what comes from there is told no earlier than it must be (PacketBorder)
+  part     ///< the other end is in another process (lateness_of())
 };
+
+/// What crosses a link to another process is told there so much later: half of the shortest way over it.
+inline Ticks lateness_of(const fabric::PacketLinkTerms& terms) {
+  return std::min(terms.latency, terms.credit_latency) / 2;
+}
 
 class LinkJoiner {
  public:

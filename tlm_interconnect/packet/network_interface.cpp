@@ -131,7 +131,7 @@ void NetworkInterface::restart(Ticks now) {
   notified_ = kNever;
 }
 
-void NetworkInterface::submit(const Message& message) {
+uint32_t NetworkInterface::submit(const Message& message) {
   if (message.virtual_network >= queues_.size()) {
     SC_REPORT_FATAL(kReport, fmt::format("{}: virtual network {} of {}", sc_module::name(),
                                          message.virtual_network, queues_.size())
@@ -142,8 +142,7 @@ void NetworkInterface::submit(const Message& message) {
   MessagePool::Open& open = messages_[handle];
   open.message = message;
   open.message.source = rank_;
-  open.left =
-      std::max<uint64_t>(1, (message.bytes + segmentation_.packet_bytes - 1) / segmentation_.packet_bytes);
+  open.left = segmentation_.packets(message.bytes);
   std::deque<Queued>& queue = queues_[message.virtual_network];
   const Ticks present = kernel_time();
   // Before those that have just had their turn in this very cycle: as if this process had run before them.
@@ -159,6 +158,7 @@ void NetworkInterface::submit(const Message& message) {
     wake_and_notify(std::max(on_cycle(std::max(ticks(message.submitted), present)),
                              packet_ == fabric::kNoPacket ? free_from() : 0));
   }
+  return handle;
 }
 
 void NetworkInterface::activate() {
@@ -644,7 +644,7 @@ void NetworkInterface::receive(const fabric::Transfer& transfer) {
 
 void NetworkInterface::arrived(fabric::PacketRef ref, uint32_t flits, Ticks at) {
   ++packets_received_;
-  const auto handle = static_cast<uint32_t>(pool_[ref].id_high);
+  const auto sent_as = static_cast<uint32_t>(pool_[ref].id_high);
   if (pool_[ref].marked != 0) {
     ++marked_received_;
     if (notification_ && notification_->notifies(static_cast<uint32_t>(pool_[ref].interface), at)) {
@@ -652,9 +652,10 @@ void NetworkInterface::arrived(fabric::PacketRef ref, uint32_t flits, Ticks at) 
     }
   }
   if (sink_ != nullptr) sink_->packet_arrives(pool_[ref], flits, at);
-  if (arrival_watch_ != nullptr) arrival_watch_->arrived(ref, handle, at);
+  if (arrival_watch_ != nullptr) arrival_watch_->arrived(ref, sent_as, at);
   pool_.release(ref);
-  if (handle == 0) return;
+  if (sent_as == 0) return;
+  const uint32_t handle = messages_.here(sent_as);
   MessagePool::Open& open = messages_[handle];
   open.last = std::max(open.last, at);
   if (--open.left > 0) return;
@@ -662,6 +663,7 @@ void NetworkInterface::arrived(fabric::PacketRef ref, uint32_t flits, Ticks at) 
   const Ticks done = open.last;
   if (trains_ != nullptr) trains_->arrived(handle);
   messages_.release(handle);
+  if (handle != sent_as) messages_.ended(sent_as);
   if (sink_ != nullptr) sink_->message_arrives(message, picoseconds(done));
 }
 

@@ -26,6 +26,7 @@
 #include "tlm_interconnect/packet/flit_queue.h"
 #include "tlm_interconnect/packet/interface_probes.h"
 #include "tlm_interconnect/packet/link_port.h"
+#include "tlm_interconnect/packet/message_pool.h"
 #include "tlm_interconnect/packet/packet_config.h"
 #include "tlm_interconnect/packet/packet_wheel.h"
 #include "tlm_interconnect/packet/pause_account.h"
@@ -49,51 +50,10 @@ struct Segmentation {
     const uint64_t wire = payload + header_bytes;
     return wire == 0 ? 1 : static_cast<uint32_t>((wire + flit_bytes - 1) / flit_bytes);
   }
-};
-
-/// A message in the hands of the fabric. Its times, and those of the sink's calls about messages, are
-/// picoseconds; packets and flits are in ticks.
-struct Message {
-  uint64_t bytes = 0;
-  uint64_t id_low = 0;  ///< opaque, given back
-  uint64_t id_high = 0;
-  Picoseconds submitted = 0;  ///< when it was handed over
-  Picoseconds injected = 0;   ///< when its first flit left
-  uint32_t source = 0;
-  uint32_t destination = 0;
-  uint32_t data = 0;  ///< handle of the carried elements
-  uint8_t virtual_network = 0;
-  uint8_t flags = 0;
-};
-
-/// Messages between the sending and the receiving NI of one network. Handle 0 is none.
-class MessagePool {
- public:
-  struct Open {
-    Message message;
-    uint64_t left = 0;  ///< packets that have not been announced at the receiver
-    Ticks last = 0;     ///< latest arrival so far
-    Ticks gone = 0;     ///< end of its latest packet at the sender, where messages take turns
-  };
-  uint32_t acquire() {
-    if (free_.empty()) {
-      open_.emplace_back();
-      return static_cast<uint32_t>(open_.size());
-    }
-    const uint32_t handle = free_.back();
-    free_.pop_back();
-    return handle;
+  /// Of a message.
+  uint64_t packets(uint64_t payload) const {
+    return std::max<uint64_t>(1, (payload + packet_bytes - 1) / packet_bytes);
   }
-  void release(uint32_t handle) {
-    open_[handle - 1] = Open{};
-    free_.push_back(handle);
-  }
-  Open& operator[](uint32_t handle) { return open_[handle - 1]; }
-  uint64_t live() const { return open_.size() - free_.size(); }
-
- private:
-  std::deque<Open> open_;
-  std::vector<uint32_t> free_;
 };
 
 /// What a packet train brought: the bursts of one period, the same again every `period`, `repeats` times.
@@ -195,8 +155,8 @@ class NetworkInterface final : public sc_core::sc_module, public WheelModule {
   /// A whole message, sent packet by packet, in the order of submission within its virtual network (with
   /// interleave_messages, in turns). Its times
   /// may lie in the future
-  /// (`submitted` at the earliest now) but must not decrease from call to call.
-  void submit(const Message& message);
+  /// (`submitted` at the earliest now) but must not decrease from call to call. Answers its handle.
+  uint32_t submit(const Message& message);
 
   // -- read by checks and reports
   uint64_t flits_sent() const { return flits_sent_; }
@@ -247,6 +207,7 @@ class NetworkInterface final : public sc_core::sc_module, public WheelModule {
   /// now.
   void notify(uint32_t destination, Ticks at);
   Ticks lookahead() const { return lookahead_; }
+  const Segmentation& segmentation() const { return segmentation_; }
   /// What stands at the link's other end tells later than a router does. At elaboration.
   void limit_lookahead(Ticks most) { lookahead_ = std::min(lookahead_, most); }
   /// From here into the network and through its first link: the first flit's time.

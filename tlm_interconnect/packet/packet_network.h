@@ -39,6 +39,8 @@ class PacketNetwork final : public sc_core::sc_module, private NotificationCarri
   uint32_t nis() const { return static_cast<uint32_t>(nis_.size()); }
   NetworkInterface& ni(uint32_t number) { return *nis_[number]; }
   const NetworkInterface& ni(uint32_t number) const { return *nis_[number]; }
+  fabric::PacketPool& pool() { return pool_; }
+  MessagePool& messages() { return messages_; }
   Router& router(uint32_t index) { return *routers_[index]; }
   const Router& router(uint32_t index) const { return *routers_[index]; }
   uint32_t routers() const { return static_cast<uint32_t>(routers_.size()); }
@@ -125,6 +127,7 @@ class PacketNetwork final : public sc_core::sc_module, private NotificationCarri
   std::unique_ptr<PacketTrains> trains_;
   bool on_cycle_ = true;  ///< every time of every link is a multiple of the cycle
   bool recorded_ = false;
+  bool parted_ = false;  ///< some of its links lead to another process
 };
 
 }  // namespace weft::packet
