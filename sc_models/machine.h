@@ -135,6 +135,7 @@ class Machine : public sc_core::sc_module {
   PartLinks* part_links() { return part_links_.get(); }
   /// .. and what must not have happened for the parts to do as the whole machine does (ring_of_parts()).
   const collectives::LineBegins& line_begins() const { return slot_waits_.line_begins(); }
+  const collectives::MemberBegins& member_begins() const { return slot_waits_.member_begins(); }
 
   /// Starts chunks that wait for slots when nothing moves any more (CollectiveEngine::rescue). True if there
   /// was one: run the simulation again. Each use is a line of slot_warnings(): times then depend on the rest

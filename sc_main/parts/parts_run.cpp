@@ -236,27 +236,40 @@ bool PartsRun::simulate(Machine& machine, const std::function<bool()>& finished,
   return all.finished;
 }
 
-/// Circles of slots through several parts are found by none of them.
+/// Of part 0: what all parts have, by part; of the others: nothing.
+template <typename T>
+std::vector<std::vector<T>> PartsRun::gather(const std::vector<T>& own) {
+  std::vector<std::vector<T>> all;
+  for (const std::string& bytes :
+       parts_->gather(std::string(reinterpret_cast<const char*>(own.data()), own.size() * sizeof(T)))) {
+    all.emplace_back(bytes.size() / sizeof(T));
+    if (!bytes.empty()) std::memcpy(static_cast<void*>(all.back().data()), bytes.data(), bytes.size());
+  }
+  return all;
+}
+
+/// Circles of slots through several parts are found by none of them. What parts know of each other is looked
+/// at first, and what ranks know if there may be one.
 void PartsRun::check_rings(const Machine& machine) {
-  const collectives::LineBegins& own = machine.line_begins();
-  const std::vector<collectives::LineBegin> lines = own.lines();
-  const auto text = [](const auto& list) {
-    return std::string(reinterpret_cast<const char*>(list.data()), list.size() * sizeof list[0]);
-  };
-  const auto list = [](const std::string& bytes, auto& of) {
-    of.resize(bytes.size() / sizeof of[0]);
-    if (!bytes.empty()) std::memcpy(static_cast<void*>(of.data()), bytes.data(), bytes.size());
-  };
-  const std::vector<std::string> all_lines = parts_->gather(text(lines));
-  const std::vector<std::string> all_waits = parts_->gather(text(own.waits()));
+  const auto lines = gather(machine.line_begins().lines());
+  const auto waits = gather(machine.line_begins().waits());
   Picoseconds ring = kNever;
   if (parts_->first()) {
-    std::vector<collectives::PartBegins> parts(all_lines.size());
-    for (size_t i = 0; i < parts.size(); ++i) {
-      list(all_lines[i], parts[i].lines);
-      list(all_waits[i], parts[i].waits);
-    }
+    std::vector<collectives::PartBegins> parts(lines.size());
+    for (size_t i = 0; i < parts.size(); ++i) parts[i] = {lines[i], waits[i]};
     ring = collectives::ring_of_parts(parts, parts_->cut().part_of);
+  }
+  if (parts_->largest(ring != kNever ? 1 : 0) == 0) return;
+  const auto begins = gather(machine.member_begins().begins());
+  const auto rank_waits = gather(machine.member_begins().waits());
+  if (parts_->first()) {
+    std::vector<collectives::MemberBegin> all_begins;
+    std::vector<collectives::RankWait> all_waits;
+    for (size_t i = 0; i < begins.size(); ++i) {
+      all_begins.insert(all_begins.end(), begins[i].begin(), begins[i].end());
+      all_waits.insert(all_waits.end(), rank_waits[i].begin(), rank_waits[i].end());
+    }
+    ring = collectives::ring_of_ranks(std::move(all_begins), all_waits, parts_->cut().part_of);
     if (ring != kNever)
       start_again(fmt::format(
           "at {} ranks of several parts may have waited for each other's slots in a circle, which "

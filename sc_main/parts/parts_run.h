@@ -59,6 +59,8 @@ class PartsRun {
 
  private:
   void take_statistics(Machine& machine);
+  template <typename T>
+  std::vector<std::vector<T>> gather(const std::vector<T>& own);
   void check_rings(const Machine& machine);
   void start_again(const std::string& why);
 

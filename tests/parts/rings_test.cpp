@@ -11,6 +11,7 @@
 
 #include "parts/codec.h"
 #include "workload/collectives/line_begins.h"
+#include "workload/collectives/member_begins.h"
 
 namespace weft {
 namespace {
@@ -54,6 +55,31 @@ TEST(Rings, ThroughThreeParts) {
   const PartBegins c = part({{3, 0, 100, 100}, {2, 0, 500, 500}});
   EXPECT_EQ(ring_of_parts({a, b, c}, {0, 1, 2}), 100u);
   EXPECT_EQ(ring_of_parts({a, b, part({{3, 0, 500, 500}, {2, 0, 500, 500}})}, {0, 1, 2}), kNever);
+}
+
+// Ranks 0 and 1 are in part 0, 2 and 3 in part 1.
+const std::vector<uint32_t> kPairs = {0, 0, 1, 1};
+
+TEST(Rings, OfRanksNeedOneRankThatIsBehindAndAhead) {
+  using collectives::ring_of_ranks;
+  // 0 is ahead of 2 in line 1, and 3 ahead of 1 in line 2: a ring of parts, none of ranks.
+  EXPECT_EQ(ring_of_ranks({{1, 0, 100, 0}, {1, 0, 200, 2}, {2, 0, 100, 3}, {2, 0, 200, 1}}, {}, kPairs), kNever);
+  // 0 and 2 have begun what the other one misses.
+  EXPECT_EQ(ring_of_ranks({{1, 0, 100, 0}, {1, 0, 200, 2}, {2, 0, 150, 2}, {2, 0, 210, 0}}, {}, kPairs), 150u);
+  // .. but not at once.
+  EXPECT_EQ(ring_of_ranks({{1, 0, 100, 0}, {1, 0, 150, 2}, {2, 0, 150, 2}, {2, 0, 210, 0}}, {}, kPairs), kNever);
+  // In one part it is found there.
+  EXPECT_EQ(ring_of_ranks({{1, 0, 100, 0}, {1, 0, 200, 1}, {2, 0, 150, 1}, {2, 0, 210, 0}}, {}, kPairs), kNever);
+}
+
+TEST(Rings, OfRanksGoThroughLinesOfOnePartAndMessages) {
+  using collectives::ring_of_ranks;
+  // 0 has begun what 2 misses, 2 what 3 misses (in its part), and 3 waits for a message of 0.
+  const std::vector<collectives::MemberBegin> begins = {
+      {1, 0, 100, 0}, {1, 0, 900, 2}, {2, 0, 120, 2}, {2, 0, 800, 3}};
+  EXPECT_EQ(ring_of_ranks(begins, {}, kPairs), kNever);
+  EXPECT_EQ(ring_of_ranks(begins, {{3, 0, 300, 500}}, kPairs), 300u);
+  EXPECT_EQ(ring_of_ranks(begins, {{3, 0, 850, 900}}, kPairs), kNever);
 }
 
 TEST(Rings, ThroughAMessage) {

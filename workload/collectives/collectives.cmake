@@ -14,6 +14,7 @@ set(WEFT_COLLECTIVES_SOURCES
   collectives/elements.cpp
   collectives/input_source.cpp
   collectives/line_begins.cpp
+  collectives/member_begins.cpp
   collectives/payload_pool.cpp
   collectives/data_layout.cpp
   collectives/data.cpp

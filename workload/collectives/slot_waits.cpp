@@ -98,7 +98,9 @@ uint32_t SlotWaits::here(SharedCollective& collective, size_t at, const Axis& ax
   return count;
 }
 
-void SlotWaits::note_begin(SharedCollective& collective, size_t at, const Axis& axis, uint32_t base) {
+void SlotWaits::note_begin(SharedCollective& collective, size_t at, const Axis& axis, uint32_t base,
+                           uint32_t rank) {
+  if (axis.size > 1) member_begins_.begun(collective.key_, at, rank, now_);
   const uint32_t members = here(collective, at, axis, base);
   if (members != axis.size) line_begins_.begun(collective.key_, at, members, now_);
 }
@@ -153,6 +155,7 @@ void SlotWaits::finished(SharedCollective& collective) {
 
 void SlotWaits::message_awaited(NpuId rank, NpuId source, Picoseconds now) {
   if (now != now_) advance(now);
+  if (tell_) member_begins_.awaited(weft::index(rank), weft::index(source), now);
   if (tell_ && ranks_[weft::index(source)] == nullptr)
     line_begins_.awaited(weft::index(rank), weft::index(source), now);
   ++awaited_[weft::index(source)];
@@ -166,6 +169,7 @@ void SlotWaits::message_came(NpuId rank, NpuId source, Picoseconds now) {
     less_stuck_ = true;
     request();
   }
+  if (tell_) member_begins_.came(weft::index(rank), weft::index(source), now);
   if (tell_ && ranks_[weft::index(source)] == nullptr)
     line_begins_.came(weft::index(rank), weft::index(source), now);
   --awaited_[weft::index(source)];
@@ -316,7 +320,7 @@ void SlotWaits::decide(uint32_t rank, const CurrentChunk& chunk, Picoseconds at)
   c.plan_->views(rank, views);
   const AxisView& view = views[c.plan_->phases(chunk.chunk)[chunk.phase].axis];
   if (find(c, chunk.index) == nullptr) ++c.begun_[chunk.index];
-  if (tell_) note_begin(c, chunk.index, *view.axis, view.base);
+  if (tell_) note_begin(c, chunk.index, *view.axis, view.base, rank);
   // It counts as begun from now on.
   begins_.push_back({&c, chunk.index, chunk.chunk, chunk.phase, rank, view.me, view.base});
   book();

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "workload/collectives/line_begins.h"
+#include "workload/collectives/member_begins.h"
 #include "workload/collectives/plan.h"
 
 namespace weft::collectives {
@@ -132,6 +133,8 @@ class SlotWaits {
   void expect_some_of(uint32_t npus, bool tell);
   /// With expect_some_of() and `tell`: when the chunks of lines that others are on, too, were begun here.
   const LineBegins& line_begins() const { return line_begins_; }
+  /// The same of all lines, rank by rank.
+  const MemberBegins& member_begins() const { return member_begins_; }
 
   /// The rank starts its part of a collective. The result lives until all members have finished. Null: other
   /// members have started it with another plan.
@@ -147,7 +150,7 @@ class SlotWaits {
     const size_t at = collective.index(views, chunk, phase);
     if ((collective.begun_[at] & kOpen) == 0) ++collective.begun_[at];
     const AxisView& view = views[collective.plan().phases(chunk)[phase].axis];
-    if (tell_) note_begin(collective, at, *view.axis, view.base);
+    if (tell_) note_begin(collective, at, *view.axis, view.base, weft::index(rank));
     begins_.push_back({&collective, at, chunk, phase, weft::index(rank), view.me, view.base});
     if (!asked_) consider(begins_.back());
   }
@@ -204,7 +207,7 @@ class SlotWaits {
   uint32_t members_here(const SharedCollective& collective, const std::vector<AxisView>& views,
                         uint32_t first) const;
   /// In parts: keeps when it was, if the line is on others, too.
-  void note_begin(SharedCollective& collective, size_t at, const Axis& axis, uint32_t base);
+  void note_begin(SharedCollective& collective, size_t at, const Axis& axis, uint32_t base, uint32_t rank);
   void advance(Picoseconds now);
   void consider(const Begin& begin);
   void look_at(uint32_t rank);
@@ -222,8 +225,9 @@ class SlotWaits {
   std::function<void()> ask_;
   std::vector<SlotRank*> ranks_;  ///< null: simulated elsewhere
   LineBegins line_begins_;
+  MemberBegins member_begins_;
   bool some_ = false;                           ///< there are such
-  bool tell_ = false;                           ///< line_begins_ is kept
+  bool tell_ = false;                           ///< line_begins_ and member_begins_ are kept
   std::vector<uint32_t> missed_;                ///< by rank: open chunks that it has not begun
   std::vector<uint32_t> engaged_;               ///< by rank: open chunks that it has begun
   std::vector<uint32_t> awaited_;               ///< by rank: messages of it that others wait for
