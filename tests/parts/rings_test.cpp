@@ -63,13 +63,17 @@ const std::vector<uint32_t> kPairs = {0, 0, 1, 1};
 TEST(Rings, OfRanksNeedOneRankThatIsBehindAndAhead) {
   using collectives::ring_of_ranks;
   // 0 is ahead of 2 in line 1, and 3 ahead of 1 in line 2: a ring of parts, none of ranks.
-  EXPECT_EQ(ring_of_ranks({{1, 0, 100, 0}, {1, 0, 200, 2}, {2, 0, 100, 3}, {2, 0, 200, 1}}, {}, kPairs), kNever);
+  EXPECT_EQ(ring_of_ranks({{1, 0, 100, 0}, {1, 0, 200, 2}, {2, 0, 100, 3}, {2, 0, 200, 1}}, {}, kPairs),
+            kNever);
   // 0 and 2 have begun what the other one misses.
-  EXPECT_EQ(ring_of_ranks({{1, 0, 100, 0}, {1, 0, 200, 2}, {2, 0, 150, 2}, {2, 0, 210, 0}}, {}, kPairs), 150u);
+  EXPECT_EQ(ring_of_ranks({{1, 0, 100, 0}, {1, 0, 200, 2}, {2, 0, 150, 2}, {2, 0, 210, 0}}, {}, kPairs),
+            150u);
   // .. but not at once.
-  EXPECT_EQ(ring_of_ranks({{1, 0, 100, 0}, {1, 0, 150, 2}, {2, 0, 150, 2}, {2, 0, 210, 0}}, {}, kPairs), kNever);
+  EXPECT_EQ(ring_of_ranks({{1, 0, 100, 0}, {1, 0, 150, 2}, {2, 0, 150, 2}, {2, 0, 210, 0}}, {}, kPairs),
+            kNever);
   // In one part it is found there.
-  EXPECT_EQ(ring_of_ranks({{1, 0, 100, 0}, {1, 0, 200, 1}, {2, 0, 150, 1}, {2, 0, 210, 0}}, {}, kPairs), kNever);
+  EXPECT_EQ(ring_of_ranks({{1, 0, 100, 0}, {1, 0, 200, 1}, {2, 0, 150, 1}, {2, 0, 210, 0}}, {}, kPairs),
+            kNever);
 }
 
 TEST(Rings, OfRanksGoThroughLinesOfOnePartAndMessages) {
@@ -80,6 +84,8 @@ TEST(Rings, OfRanksGoThroughLinesOfOnePartAndMessages) {
   EXPECT_EQ(ring_of_ranks(begins, {}, kPairs), kNever);
   EXPECT_EQ(ring_of_ranks(begins, {{3, 0, 300, 500}}, kPairs), 300u);
   EXPECT_EQ(ring_of_ranks(begins, {{3, 0, 850, 900}}, kPairs), kNever);
+  // Messages alone are no circle of slots.
+  EXPECT_EQ(ring_of_ranks({}, {{3, 0, 300, 500}, {0, 3, 300, 500}}, kPairs), kNever);
 }
 
 TEST(Rings, ThroughAMessage) {

@@ -34,7 +34,7 @@ class Rings {
         part_of_(part_of),
         holds_(part_of.size()),
         waits_(part_of.size()),
-        seen_ranks_(part_of.size(), 0),
+        seen_ranks_{std::vector<uint64_t>(part_of.size()), std::vector<uint64_t>(part_of.size())},
         seen_lines_(lines_.size(), 0) {}
 
   void apply(const Event& event) {
@@ -48,28 +48,29 @@ class Rings {
     sources.pop_back();
   }
 
-  /// Something of the rank leads back to it, through ranks of another part.
+  /// Something of the rank leads back to it, through an open chunk and ranks of another part.
   bool ring_at(uint32_t rank) {
     ++round_;
     bool back = false;
     bool others = false;
-    reached_ = {rank};
+    reached_ = {{rank, false}};
     for (size_t i = 0; i < reached_.size(); ++i) {
-      const uint32_t at = reached_[i];
-      const auto reach = [&](uint32_t next) {
+      const Reached at = reached_[i];
+      const auto reach = [&](uint32_t next, bool by_chunk) {
         ++steps_;
-        back = back || next == rank;
-        if (seen_ranks_[next] == round_) return;
-        seen_ranks_[next] = round_;
+        back = back || (next == rank && by_chunk);
+        uint64_t& seen = seen_ranks_[by_chunk ? 1 : 0][next];
+        if (seen == round_) return;
+        seen = round_;
         others = others || part_of_[next] != part_of_[rank];
-        if (next != rank) reached_.push_back(next);
+        reached_.push_back({next, by_chunk});
       };
-      for (const uint32_t line : holds_[at]) {
+      for (const uint32_t line : holds_[at.rank]) {
         if (seen_lines_[line] == round_) continue;
         seen_lines_[line] = round_;
-        for (const uint32_t missing : lines_[line].missing) reach(missing);
+        for (const uint32_t missing : lines_[line].missing) reach(missing, true);
       }
-      for (const uint32_t source : waits_[at]) reach(source);
+      for (const uint32_t source : waits_[at.rank]) reach(source, at.by_chunk);
     }
     return back && others;
   }
@@ -97,9 +98,13 @@ class Rings {
   const std::vector<uint32_t>& part_of_;
   std::vector<std::vector<uint32_t>> holds_;  ///< open lines that it has begun, by rank
   std::vector<std::vector<uint32_t>> waits_;  ///< ranks, by rank
-  std::vector<uint64_t> seen_ranks_;
+  struct Reached {
+    uint32_t rank = 0;
+    bool by_chunk = false;  ///< a chunk is on the way there
+  };
+  std::vector<uint64_t> seen_ranks_[2];  ///< by Reached::by_chunk
   std::vector<uint64_t> seen_lines_;
-  std::vector<uint32_t> reached_;
+  std::vector<Reached> reached_;
   uint64_t round_ = 0;
   uint64_t steps_ = 0;
 };
@@ -131,8 +136,7 @@ Picoseconds ring_of_ranks(std::vector<MemberBegin> begins, const std::vector<Ran
         i != 0 && begins[i - 1].collective == begin.collective && begins[i - 1].index == begin.index;
     if (!same) lines.emplace_back();
     lines.back().missing.push_back(begin.rank);
-    events.push_back(
-        {begin.at, Event::Kind::begun, begin.rank, static_cast<uint32_t>(lines.size() - 1)});
+    events.push_back({begin.at, Event::Kind::begun, begin.rank, static_cast<uint32_t>(lines.size() - 1)});
   }
   for (const RankWait& wait : waits) {
     if (wait.from >= wait.to) continue;
@@ -148,7 +152,8 @@ Picoseconds ring_of_ranks(std::vector<MemberBegin> begins, const std::vector<Ran
       rings.apply(events[end]);
     // A new ring passes a rank that has just begun something, or waits.
     for (size_t i = first; i < end; ++i) {
-      if (events[i].kind == Event::Kind::came || (i != first && events[i].rank == events[i - 1].rank)) continue;
+      if (events[i].kind == Event::Kind::came || (i != first && events[i].rank == events[i - 1].rank))
+        continue;
       if (rings.ring_at(events[i].rank) || rings.steps() > kMostSteps) return events[first].at;
     }
   }

@@ -8,7 +8,7 @@
 // In a circle every chunk has a rank that has not begun it, and that rank either has begun another open chunk
 // of the circle or waits for a message of a rank of the circle (docs/collective_waits.md). So there is a ring
 // of ranks and open chunks: from a chunk to a rank that it misses, from a rank to an open chunk that it has
-// begun, or to a rank whose message it waits for.
+// begun, or to a rank whose message it waits for. Messages alone are no circle.
 
 #ifndef WEFT_WORKLOAD_COLLECTIVES_MEMBER_BEGINS_H
 #define WEFT_WORKLOAD_COLLECTIVES_MEMBER_BEGINS_H
