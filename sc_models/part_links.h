@@ -12,9 +12,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <vector>
-
 #include <systemc>
+#include <vector>
 
 #include "tlm_interconnect/fabric/direct_fabric.h"
 #include "tlm_interconnect/protocol/fabric_protocol.h"
