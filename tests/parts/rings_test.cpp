@@ -84,6 +84,10 @@ TEST(Rings, OfRanksGoThroughLinesOfOnePartAndMessages) {
   EXPECT_EQ(ring_of_ranks(begins, {}, kPairs), kNever);
   EXPECT_EQ(ring_of_ranks(begins, {{3, 0, 300, 500}}, kPairs), 300u);
   EXPECT_EQ(ring_of_ranks(begins, {{3, 0, 850, 900}}, kPairs), kNever);
+  // A rank that begins what closes the ring gets another message at that instant.
+  EXPECT_EQ(ring_of_ranks({{1, 0, 100, 0}, {1, 0, 900, 2}, {2, 0, 500, 2}, {2, 0, 800, 0}},
+                          {{2, 3, 300, 500}}, kPairs),
+            500u);
   // Messages alone are no circle of slots.
   EXPECT_EQ(ring_of_ranks({}, {{3, 0, 300, 500}, {0, 3, 300, 500}}, kPairs), kNever);
 }

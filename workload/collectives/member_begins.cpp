@@ -152,9 +152,10 @@ Picoseconds ring_of_ranks(std::vector<MemberBegin> begins, const std::vector<Ran
       rings.apply(events[end]);
     // A new ring passes a rank that has just begun something, or waits.
     for (size_t i = first; i < end; ++i) {
-      if (events[i].kind == Event::Kind::came || (i != first && events[i].rank == events[i - 1].rank))
-        continue;
-      if (rings.ring_at(events[i].rank) || rings.steps() > kMostSteps) return events[first].at;
+      const Event& event = events[i];
+      const bool again = i != first && events[i - 1].kind == event.kind && events[i - 1].rank == event.rank;
+      if (event.kind == Event::Kind::came || again) continue;
+      if (rings.ring_at(event.rank) || rings.steps() > kMostSteps) return event.at;
     }
   }
   return kNever;
