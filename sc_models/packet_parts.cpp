@@ -196,7 +196,6 @@ void PacketParts::take(const PartTransfer& from_there) {
   message.destination = announced.destination;
   message.virtual_network = announced.virtual_network;
   message.flags = announced.flags;
-  senders_[announced.handle] = parts_[announced.source];
   messages.expect(announced.handle, message, network_->ni(0).segmentation().packets(message.bytes));
 }
 
@@ -207,9 +206,7 @@ void PacketParts::ended(uint32_t handle) {
   transfer.acts = links_.next_window();
   transfer.announced = {};
   transfer.announced.handle = handle;
-  const auto sender = senders_.find(handle);
-  links_.post(sender->second, transfer);
-  senders_.erase(sender);
+  links_.post(network_->messages().sender(handle), transfer);
 }
 
 }  // namespace weft

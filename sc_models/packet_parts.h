@@ -11,7 +11,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "sc_models/part_links.h"
@@ -48,7 +47,6 @@ class PacketParts final : public packet::LinkJoiner, private PacketPart, private
   std::vector<std::unique_ptr<ParkedEnd>> parked_;  ///< ends of links whose module is in another part
   packet::PacketNetwork* network_ = nullptr;
   uint32_t number_ = 0;
-  std::unordered_map<uint32_t, uint32_t> senders_;  ///< part, by handle: of messages that are expected here
 };
 
 }  // namespace weft

@@ -89,6 +89,8 @@ class MessagePool {
   }
   /// The handle of a packet's message that ends in this part.
   uint32_t here(uint32_t sent_as) const { return sent_as - base_ <= most_ ? sent_as : expected_.at(sent_as); }
+  /// The part from which it comes.
+  uint32_t sender(uint32_t sent_as) const { return static_cast<uint32_t>(sent_as / (most_ + 1)); }
   /// The message has arrived, and its handle here has been released.
   void ended(uint32_t sent_as) {
     expected_.erase(sent_as);

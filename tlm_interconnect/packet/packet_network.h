@@ -39,7 +39,6 @@ class PacketNetwork final : public sc_core::sc_module, private NotificationCarri
   uint32_t nis() const { return static_cast<uint32_t>(nis_.size()); }
   NetworkInterface& ni(uint32_t number) { return *nis_[number]; }
   const NetworkInterface& ni(uint32_t number) const { return *nis_[number]; }
-  fabric::PacketPool& pool() { return pool_; }
   MessagePool& messages() { return messages_; }
   Router& router(uint32_t index) { return *routers_[index]; }
   const Router& router(uint32_t index) const { return *routers_[index]; }
