@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the Weft authors
-"""What waveforms cost: processor time and bytes of `weft run --waves`.
+"""What waveforms cost: time and bytes of `weft run --waves`.
 
     waves_bench.py WEFT [--repeat N] [--latency "5 us"]... [--only many|packets]
 
@@ -11,9 +11,13 @@ Many signals, of which few change: a job on 4 of 2,048 NPUs at message fidelity,
 Packets: everything, by `--waves '*'`.
 
 A step of a small transformer on a Switch of eight ranks, with credits and with priority flow control, at each latency
-of its links. One line each: user time of the run without and with waveforms (medians of pairs), their ratio (limit: 3),
-the changes of signals in waves.vcd, its bytes and bytes a change. Exit code 1 if a limit is missed: the ratio, or more
-than 40 bytes a change. The time of a change stands in the file once for all changes of an instant.
+of its links. One line each: wall-clock time of the run without and with waveforms (medians of pairs), their ratio
+(limit: 3), the ratio of their processor times, the changes of signals in waves.vcd, its bytes and bytes a change. Exit
+code 1 if a limit is missed: the ratio of wall-clock times, or more than 40 bytes a change. The time of a change stands
+in the file once for all changes of an instant.
+
+A second thread writes the file. On a machine with one core, or with other work on all of its cores, the ratio of
+processor times is what you wait for.
 """
 
 import argparse
@@ -23,6 +27,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 RATIO = 3
 BYTES = 40
@@ -34,13 +39,23 @@ packet: {{packet_size: 4 KiB, flit_size: 64 B, vcs: 1, virtual_networks: 2, poin
 """
 
 
-def user_time(command):
+def timed(command):
+    """Wall-clock and processor time (s)."""
+    begin = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     error = process.stderr.read()
     _, status, usage = os.wait4(process.pid, 0)
+    wall = time.perf_counter() - begin
     if os.waitstatus_to_exitcode(status) != 0:
         raise SystemExit(f"{' '.join(command)}: {error.decode()}")
-    return usage.ru_utime
+    return wall, usage.ru_utime + usage.ru_stime
+
+
+def medians(run, more, repeat):
+    """Of pairs of the run without and with `more`: wall-clock times, and the ratios of wall-clock and processor time."""
+    pairs = [(timed(run), timed([*run, *more])) for _ in range(repeat)]
+    wall = [statistics.median(pair[i][0] for pair in pairs) for i in (0, 1)]
+    return wall, [statistics.median(with_[i] / max(without[i], 0.001) for without, with_ in pairs) for i in (0, 1)]
 
 
 def changes(path):
@@ -77,13 +92,12 @@ def many(weft, work, repeat):
     (work / "job.yaml").write_text("weft: 1\nworkload: {trace: s, groups: s.groups.json, npus: [0..3]}\n")
     run = [weft, "run", str(work / "many.yaml"), "--job", str(work / "job.yaml"), "--out", str(work / "out")]
     waves = ["--waves", MANY_SIGNALS]
-    pairs = [(user_time(run), user_time([*run, *waves])) for _ in range(repeat)]
-    ratio = statistics.median(p[1] / p[0] for p in pairs)
+    wall, (ratio, processor) = medians(run, waves, repeat)
     with open(work / "out/waves.vcd", "rb") as file:
         signals = sum(line.startswith(b"$var") for line in file)
     count = changes(work / "out/waves.vcd")
-    print(f"{signals} signals, {count} changes: {statistics.median(p[0] for p in pairs):.2f} s without, "
-          f"{statistics.median(p[1] for p in pairs):.2f} s with, ratio {ratio:.2f}\n", flush=True)
+    print(f"{signals} signals, {count} changes: {wall[0]:.2f} s without, {wall[1]:.2f} s with, ratio {ratio:.2f} "
+          f"(of processor time {processor:.2f})\n", flush=True)
     return ratio <= MANY_RATIO
 
 
@@ -108,7 +122,7 @@ def main():
 def packets(weft, options):
     """True if the limits are kept."""
     good = True
-    print(f"{'flow':8} {'latency':8} {'run s':>7} {'waves s':>8} {'ratio':>6} {'changes':>9} {'MB':>7} {'B/change':>9}")
+    print(f"{'flow':8} {'latency':8} {'run s':>7} {'waves s':>8} {'ratio':>6} {'cpu':>6} {'changes':>9} {'MB':>7} {'B/change':>9}")
     with tempfile.TemporaryDirectory(prefix="weft_waves_") as folder:
         work = pathlib.Path(folder)
         generate(weft, work, "t", 8, 2, "--batch", "1")
@@ -117,14 +131,11 @@ def packets(weft, options):
                 (work / "m.yaml").write_text(MACHINE.format(latency=latency, flow=flow))
                 run = [weft, "run", str(work / "m.yaml"), "--trace", str(work / "t"), "--groups",
                        str(work / "t.groups.json"), "--no-fold", "--out", str(work / "out")]
-                pairs = [(user_time(run), user_time([*run, "--waves", "*"])) for _ in range(options.repeat)]
-                plain = statistics.median(p[0] for p in pairs)
-                waves = statistics.median(p[1] for p in pairs)
-                ratio = statistics.median(p[1] / max(p[0], 0.001) for p in pairs)
+                (plain, waves), (ratio, processor) = medians(run, ["--waves", "*"], options.repeat)
                 size = (work / "out/waves.vcd").stat().st_size
                 count = changes(work / "out/waves.vcd")
                 good = good and ratio <= RATIO and size <= BYTES * count
-                print(f"{flow:8} {latency:8} {plain:7.2f} {waves:8.2f} {ratio:6.2f} {count:9} {size / 1e6:7.1f} "
+                print(f"{flow:8} {latency:8} {plain:7.2f} {waves:8.2f} {ratio:6.2f} {processor:6.2f} {count:9} {size / 1e6:7.1f} "
                       f"{size / max(count, 1):9.1f}", flush=True)
     return good
 

@@ -48,6 +48,7 @@ OpenWriters& open_writers() {
 OpenWriters::~OpenWriters() {
   for (VcdWriter* writer : writers) {
     try {
+      if (writer->options().before_flush) writer->options().before_flush();
       writer->flush();
     } catch (...) {  // NOLINT(bugprone-empty-catch): at exit there is nobody left to tell
     }
@@ -171,6 +172,7 @@ void VcdWriter::flush_all() noexcept {
   if (!lock.owns_lock()) return;
   for (VcdWriter* writer : all.writers) {
     try {
+      if (writer->options().before_flush) writer->options().before_flush();
       writer->flush();
     } catch (...) {  // NOLINT(bugprone-empty-catch): the other files still want to be saved
     }

@@ -41,6 +41,8 @@ struct WriterOptions {
   /// The simulator's time now; it must not go backwards. It is read now and then, and before anything that
   /// depends on it, so that now() may lag behind it. Empty: the owner calls advance().
   std::function<Time()> clock;
+  /// flush_all() calls it first: who holds back calls to the writer makes them now.
+  std::function<void()> before_flush;
 };
 
 /// Writes one file. All times are picoseconds.

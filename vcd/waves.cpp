@@ -22,7 +22,13 @@ Waves::Waves(WavesOptions options)
     path_ = options.writer.path;
     options.writer.path += options.unfinished_suffix;
   }
+  std::function<Time()> clock;
+  if (options.thread && options.writer.clock && has_second_core()) {
+    clock = std::exchange(options.writer.clock, nullptr);
+    options.writer.before_flush = [this] { thread_->settle(); };
+  }
   writer_ = std::make_unique<VcdWriter>(std::move(options.writer));
+  if (clock) thread_ = std::make_unique<WriterThread>(*writer_, std::move(clock));
 }
 
 Waves::~Waves() {
@@ -69,7 +75,7 @@ void Waves::begin() {
 void Waves::close(Time end_time) {
   if (writer_ == nullptr) return;
   begin();
-  writer_->close(end_time);
+  settled()->close(end_time);
   if (path_.empty() || writer_->failure()) return;
   std::error_code error;
   std::filesystem::rename(writer_->options().path, path_, error);

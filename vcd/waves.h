@@ -13,12 +13,16 @@
 #include "vcd/gtkwave_view.h"
 #include "vcd/probe_hub.h"
 #include "vcd/vcd_writer.h"
+#include "vcd/writer_thread.h"
 
 namespace weft::vcd {
 
 struct WavesOptions {
-  std::string selection;              ///< see Glob; empty: nothing is recorded and no file is made
-  WriterOptions writer;               ///< file, window, budget and clock
+  std::string selection;  ///< see Glob; empty: nothing is recorded and no file is made
+  WriterOptions writer;   ///< file, window, budget and clock
+  /// The file is written by a second thread, if the writer has a clock and the machine a second core. It is
+  /// the same file; errors of the writer come a little later.
+  bool thread = true;
   bool view = true;                   ///< write a GTKWave view beside the file
   std::vector<ViewSection> sections;  ///< of the view
   /// If set, the file is written as `writer.path` + this, and close() gives it its name and writes the view:
@@ -60,21 +64,25 @@ class Waves final : public ProbeListener {
   std::optional<SignalId> gated(const Signal& signal, SignalId gate) override {
     return writer_->add_gated_real(signal.name, gate);
   }
-  void changed(Time t, SignalId signal, uint64_t value) override { writer_->probe(t, signal, value); }
-  void changed(Time t, SignalId signal, double value) override { writer_->probe(t, signal, value); }
-  void changed(Time t, SignalId signal, std::string_view value) override { writer_->probe(t, signal, value); }
-  void spanned(Time start, Time end, SignalId signal, Time) override { writer_->span(start, end, signal); }
-  FutureHandle expected(Time t, SignalId signal, uint64_t value) override {
-    return writer_->probe_at(t, signal, value);
+  void changed(Time t, SignalId signal, uint64_t value) override { probe(t, signal, value); }
+  void changed(Time t, SignalId signal, double value) override { probe(t, signal, value); }
+  void changed(Time t, SignalId signal, std::string_view value) override { probe(t, signal, value); }
+  void spanned(Time start, Time end, SignalId signal, Time) override {
+    if (thread_ != nullptr) return thread_->span(start, end, signal);
+    writer_->span(start, end, signal);
   }
-  FutureHandle expected(Time t, SignalId signal, double value) override {
-    return writer_->probe_at(t, signal, value);
-  }
+  FutureHandle expected(Time t, SignalId signal, uint64_t value) override { return ahead(t, signal, value); }
+  FutureHandle expected(Time t, SignalId signal, double value) override { return ahead(t, signal, value); }
   FutureHandle expected(Time t, SignalId signal, std::string_view value) override {
-    return writer_->probe_at(t, signal, value);
+    return ahead(t, signal, value);
   }
-  bool revoked(const FutureHandle& handle) override { return writer_->revoke(handle); }
-  void counted(const Steps& steps, SignalId signal, int by) override { writer_->add(steps, signal, by); }
+  bool revoked(const FutureHandle& handle) override {
+    return thread_ != nullptr ? thread_->revoke(handle) : writer_->revoke(handle);
+  }
+  void counted(const Steps& steps, SignalId signal, int by) override {
+    if (thread_ != nullptr) return thread_->add(steps, signal, by);
+    writer_->add(steps, signal, by);
+  }
 
   /// Ends elaboration: writes the view. Signals can be added until time first moves, but the view lists those
   /// that exist now. Throws WriteError.
@@ -86,16 +94,32 @@ class Waves final : public ProbeListener {
   /// The patterns that selected no signal; for a warning after elaboration.
   std::vector<std::string> unmatched() const { return glob_.unmatched(); }
 
-  /// Null when nothing is recorded.
-  VcdWriter* writer() { return writer_.get(); }
-  const VcdWriter* writer() const { return writer_.get(); }
+  /// Null when nothing is recorded. It has been told everything, and is at rest until the next signal
+  /// changes. Throws what WriterThread::settle() throws.
+  VcdWriter* writer() { return settled(); }
+  const VcdWriter* writer() const { return settled(); }
   /// The view's file; empty if none is written.
   const std::string& view_path() const { return view_path_; }
 
  private:
+  template <class Value>
+  void probe(Time t, SignalId signal, const Value& value) {
+    if (thread_ != nullptr) return thread_->probe(t, signal, value);
+    writer_->probe(t, signal, value);
+  }
+  template <class Value>
+  FutureHandle ahead(Time t, SignalId signal, const Value& value) {
+    return thread_ != nullptr ? thread_->probe_at(t, signal, value) : writer_->probe_at(t, signal, value);
+  }
+  VcdWriter* settled() const {
+    if (thread_ != nullptr) thread_->settle();
+    return writer_.get();
+  }
+
   Glob glob_;
   std::string optional_scope_;
   std::unique_ptr<VcdWriter> writer_;
+  std::unique_ptr<WriterThread> thread_;  ///< null: signals go to the writer at once
   std::string view_path_;
   std::vector<ViewSection> sections_;
   std::string path_;  ///< that the file gets in close(), if it has another one
