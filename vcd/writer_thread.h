@@ -57,7 +57,7 @@ class WriterThread {
     move();
     if (t > writer_.options().window.to) return {};
     const FutureHandle handle = keep(t);
-    note({Kind::ahead, 0, 0, signal, handle.slot});
+    put({Kind::ahead, 0, 0, signal, handle.slot});
     probe(t, signal, value);
     return handle;
   }
