@@ -53,18 +53,24 @@ std::string uncuttable(const Graph& graph) {
   return {};
 }
 
+std::string without_spaces(std::string text) {
+  text.erase(std::remove(text.begin(), text.end(), ' '), text.end());
+  return text;
+}
+
 class Chooser {
  public:
   Chooser(const Config& config, uint32_t parts, const RankLoads& loads)
       : config_(config), geometry_(Geometry::of_fabric(config)), parts_(parts), loads_(loads) {}
 
-  Cut choose() {
+  Cut choose(const std::string& asked) {
     const uint32_t npus = config_.npus();
     for (uint32_t stride = 1; stride <= npus; ++stride) {
       if (npus % stride != 0) continue;
       for (uint32_t size = parts_; size <= npus / stride; ++size)
         if (npus / stride % size == 0) candidates_.push_back(make(stride, size));
     }
+    if (!asked.empty()) keep_only(asked);
     std::sort(candidates_.begin(), candidates_.end(), [](const Cut& a, const Cut& b) {
       const auto rank = [](const Cut& c) {
         return std::make_tuple(c.crossing_sends, static_cast<int>((c.imbalance - 1) * 8), ~c.stride, ~c.size);
@@ -108,6 +114,18 @@ class Chooser {
       cut.imbalance = static_cast<double>(*std::max_element(work.begin(), work.end())) * parts_ /
                       static_cast<double>(all);
     return cut;
+  }
+
+  void keep_only(const std::string& asked) {
+    const auto other = [&](const Cut& cut) { return without_spaces(cut.text()) != without_spaces(asked); };
+    candidates_.erase(std::remove_if(candidates_.begin(), candidates_.end(), other), candidates_.end());
+    if (!candidates_.empty()) return;
+    throw UserError(
+        ExitCode::usage,
+        fmt::format(
+            "--parts-cut {}: it is no cut of {} NPUs into {} parts: give \"rank / STRIDE % SIZE\", with a "
+            "product of both that divides {}, and a size of {} or more",
+            asked, config_.npus(), parts_, config_.npus(), parts_));
   }
 
   void fill(Cut& cut) const {
@@ -156,13 +174,13 @@ std::string Cut::text() const {
   return fmt::format("rank / {} % {}", stride, size);
 }
 
-Cut choose_cut(const Config& config, uint32_t parts, const RankLoads& loads) {
+Cut choose_cut(const Config& config, uint32_t parts, const RankLoads& loads, const std::string& asked) {
   if (parts == 0 || parts > config.npus())
     throw UserError(ExitCode::usage,
                     fmt::format("--parts {}: the machine has {} NPUs, and each part needs one; "
                                 "give 1 to {}, or auto",
                                 parts, config.npus(), config.npus()));
-  return Chooser(config, parts, loads).choose();
+  return Chooser(config, parts, loads).choose(asked);
 }
 
 }  // namespace weft::parts

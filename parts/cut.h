@@ -38,7 +38,9 @@ struct Cut {
 
 /// Packet networks are cut if nothing else can be. Throws UserError(usage): there are more parts than ranks,
 /// or every cut crosses a dimension whose links have no latency, or too little of it.
-Cut choose_cut(const Config& config, uint32_t parts, const RankLoads& loads);
+/// `asked`: as Cut::text() says it; empty: the best one. Throws UserError(usage), too, if that is no cut of
+/// this machine.
+Cut choose_cut(const Config& config, uint32_t parts, const RankLoads& loads, const std::string& asked = {});
 
 }  // namespace weft::parts
 

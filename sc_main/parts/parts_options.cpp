@@ -80,6 +80,9 @@ void add_parts_options(TextOptions& add, PartsOptions& options) {
   add("--parts", options.parts, "N",
       "Simulate in N processes, each with a part of the ranks, or auto: results do not change "
       "(docs/parts.md)");
+  add("--parts-cut", options.cut, "CUT",
+      "With --parts or --part-of: which ranks are in which part, as summary.json says it: \"rank / 64 % "
+      "16\"");
   add("--part-of", options.part_of, "K/N",
       "This process is part K of N, or as mpirun or srun says: auto. Start one for each K; part 0 writes the "
       "results");
@@ -90,11 +93,17 @@ void add_parts_options(TextOptions& add, PartsOptions& options) {
 
 PartsAsked parts_asked_for(const PartsOptions& options, uint32_t npus) {
   PartsAsked asked;
+  asked.cut = options.cut;
   if (options.part_of.empty()) {
     if (!options.join.empty() || !options.join_wait.empty())
       throw UserError(ExitCode::usage,
                       fmt::format("{}: it needs --part-of K/N, which says which part this process is",
                                   options.join.empty() ? "--join-wait" : "--join"));
+    if (options.parts.empty())
+      throw UserError(
+          ExitCode::usage,
+          fmt::format("--parts-cut {}: it needs --parts or --part-of, which say how many parts there are",
+                      options.cut));
     asked.parts = number_of_parts(options.parts, npus);
     asked.automatic = options.parts == "auto";
     asked.text = fmt::format("--parts {}", asked.automatic ? fmt::format("{}", asked.parts) : options.parts);

@@ -18,8 +18,10 @@ namespace weft::cli {
 
 /// As they were written; an empty one was not given.
 struct PartsOptions {
-  std::string parts, part_of, join, join_wait;
-  bool asked() const { return !parts.empty() || !part_of.empty() || !join.empty() || !join_wait.empty(); }
+  std::string parts, cut, part_of, join, join_wait;
+  bool asked() const {
+    return !parts.empty() || !cut.empty() || !part_of.empty() || !join.empty() || !join_wait.empty();
+  }
 };
 
 void add_parts_options(TextOptions& add, PartsOptions& options);
@@ -31,6 +33,7 @@ struct PartsAsked {
   std::optional<uint32_t> self;  ///< of `--part-of`: this process is that part
   parts::Address at;             ///< .. and part 0 listens there
   double wait_seconds = 0;       ///< .. so long for the others
+  std::string cut;               ///< of `--parts-cut`; empty: Weft chooses
   std::string text;              ///< "--parts 4", "--part-of 1/4", for messages
 };
 

@@ -110,13 +110,16 @@ PartsRun::PartsRun(const Config& config, const PartsOptions& options, const part
     throw UserError(
         ExitCode::usage,
         fmt::format("{}: {}: {}", config.file.empty() ? "configuration" : config.file, asked.text, why));
+  if (asked.parts == 1 && !asked.cut.empty() && !asked.automatic)
+    throw UserError(ExitCode::usage,
+                    fmt::format("--parts-cut {}: one part is not cut; give --parts 2 or more", asked.cut));
   if (asked.parts == 1) return;
   if (!alone.empty()) {
     report_.why_one = alone;
     idle_ = asked.self && *asked.self != 0;
     return;
   }
-  parts::Cut cut = parts::choose_cut(config, asked.parts, loads);
+  parts::Cut cut = parts::choose_cut(config, asked.parts, loads, asked.cut);
   if (asked.automatic && cut.through_packets) {
     report_.why_one =
         "a cut would go through packet networks, which pays less; ask for it by a number of parts";
@@ -133,7 +136,8 @@ PartsRun::PartsRun(const Config& config, const PartsOptions& options, const part
   }
   parts_ = std::make_unique<parts::RemoteParts>(
       std::move(cut), *asked.self, asked.at,
-      parts::Common{sweep::program_identity(), common_configuration(config, command), hash_of(loads)},
+      parts::Common{sweep::program_identity(), common_configuration(config, command + asked.cut),
+                    hash_of(loads)},
       asked.wait_seconds);
 }
 

@@ -21,9 +21,9 @@ Config machine(const std::string& notation, const std::string& dimensions) {
 
 constexpr const char* kLink = "    - {bandwidth: 50 GB/s, latency: 500 ns}\n";
 
-std::string refusal(const Config& config, uint32_t parts) {
+std::string refusal(const Config& config, uint32_t parts, const std::string& asked = {}) {
   try {
-    choose_cut(config, parts, {});
+    choose_cut(config, parts, {}, asked);
   } catch (const UserError& e) {
     EXPECT_EQ(e.code(), ExitCode::usage);
     return e.what();
@@ -48,6 +48,26 @@ TEST(Cut, GoesAlongReplicasNotStages) {
   EXPECT_EQ(cut.crossing_sends, 0u);
   for (const auto& [from, to] : loads.sends) EXPECT_EQ(cut.part_of[from], cut.part_of[to]);
   EXPECT_EQ(cut.part_of[0], 0u);
+}
+
+TEST(Cut, IsTheOneThatIsAskedFor) {
+  const Config config = machine("Switch(2)_Switch(12)", kLink);
+  RankLoads loads;
+  loads.work.assign(24, 10);
+  for (uint32_t r = 0; r < 16; ++r) loads.sends.emplace_back(r, r + 8);
+  const Cut cut = choose_cut(config, 2, loads, "rank/8%3");
+  EXPECT_EQ(cut.text(), "rank / 8 % 3");
+  EXPECT_EQ(cut.crossing_sends, 8u);
+  for (uint32_t r = 0; r < 24; ++r) EXPECT_EQ(cut.part_of[r], r / 8 * 2 / 3) << "rank " << r;
+  for (const char* bad : {"rank / 8 % 5", "rank / 12 % 1", "rank / 5 % 2", "rank / 0 % 2", "8 % 3", "rank"}) {
+    const std::string text = refusal(config, 2, bad);
+    EXPECT_NE(text.find(std::string("--parts-cut ") + bad), std::string::npos) << bad << ": " << text;
+    EXPECT_NE(text.find("24 NPUs into 2 parts"), std::string::npos) << text;
+  }
+  const Config no_latency =
+      machine("Switch(2)_Switch(12)", "    - {bandwidth: 50 GB/s, latency: 0 ns}\n" + std::string(kLink));
+  EXPECT_NE(refusal(no_latency, 2, "rank / 1 % 2").find("dimension 0"), std::string::npos);
+  EXPECT_EQ(choose_cut(no_latency, 2, {}, "rank / 2 % 4").size, 4u);
 }
 
 TEST(Cut, BalancesTheWork) {

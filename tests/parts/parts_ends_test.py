@@ -100,6 +100,9 @@ class Ends(unittest.TestCase):
                 (["--parts", "2", "--latency", "0 ns"], "without latency"),
                 (["--parts", "2", "--fidelity", "packet", "--latency", "90 ps"], "packet network"),
                 (["--parts", "2", "--data", "int32"], "`run.data`"),
+                (["--parts-cut", "rank / 1 % 2"], "it needs --parts"),
+                (["--parts", "1", "--parts-cut", "rank / 1 % 2"], "one part is not cut"),
+                (["--parts", "2", "--parts-cut", "rank / 3 % 2"], "no cut of 4 NPUs into 2 parts"),
                 (["--parts", "2", "--critical-path"], "--critical-path")):
             done = weft("collective", *machine, *more)
             self.assertEqual(done.returncode, 2, (more, done.stderr))

@@ -106,6 +106,14 @@ def compare(case, command, one, other):
         sys.exit(f"case {case}: {name} differs in length: {' '.join(command)}")
 
 
+def drawn_cut(seed, ranks):
+    """Any cut that there is, also those that Weft would not choose."""
+    draw = random.Random(seed)
+    stride = draw.choice([s for s in range(1, ranks) if ranks % s == 0])
+    size = draw.choice([s for s in range(2, ranks // stride + 1) if ranks // stride % s == 0])
+    return f"rank / {stride} % {size}", draw.randint(2, min(size, 4))
+
+
 def job(weft, draw, folder, case):
     tp, dp, pp = draw.choice([(2, 4, 2), (4, 2, 2), (2, 3, 2), (1, 4, 3), (2, 2, 4), (4, 4, 1), (1, 8, 1), (2, 6, 1)])
     ranks = tp * dp * pp
@@ -137,6 +145,15 @@ def job(weft, draw, folder, case):
                 again = json.load(file)["parts"]["parts"] == 1
             how = ("packets" if "packet: {" in text else "messages") + (", started again" if again else "")
             HOW[how] = HOW.get(how, 0) + 1
+    cut, parts = drawn_cut(f"{case} {notation} {tp}", ranks)
+    out = os.path.join(folder, "cut")
+    command = base + ["--out", out, "--parts", str(parts), "--parts-cut", cut]
+    run(command, case)
+    compare(case, command, one, results(out))
+    with open(os.path.join(out, "summary.json")) as file:
+        told = json.load(file)["parts"]
+    if told["parts"] > 1 and told["cut"] != cut:
+        sys.exit(f"case {case}: cut by {told['cut']}: {' '.join(command)}")
     parts = draw.choice([2, 3, 5])
     if draw.random() < 0.25 and parts <= ranks:
         out = os.path.join(folder, "joined")
