@@ -57,6 +57,23 @@ set(WEFT_PCH_STANDARD <algorithm> <array> <cstdint> <cstring> <deque> <functiona
     <stdexcept> <string> <string_view> <tuple> <unordered_map> <utility> <vector>)
 set(WEFT_PCH_SYSTEMC <systemc> <tlm>)
 
+# Programs of weft_optimise_whole() are optimised together with the room tlm_interconnect: the calls from one of its files
+# into another are much of the time of a packet network. Its objects are machine code as well, and all others link that.
+set(WEFT_WHOLE OFF)
+if(WEFT_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_BUILD_TYPE STREQUAL Release AND NOT WEFT_SANITIZE AND NOT WEFT_FUZZ)
+  set(WEFT_WHOLE ON)
+endif()
+
+# weft_optimise_whole(TARGETS...)
+function(weft_optimise_whole)
+  if(WEFT_WHOLE)
+    foreach(target IN LISTS ARGN)
+      set_target_properties(${target} PROPERTIES WEFT_WHOLE ON)
+      target_link_options(${target} PRIVATE -flto=auto)
+    endforeach()
+  endif()
+endfunction()
+
 # weft_precompile(TARGET HEADERS...)
 function(weft_precompile target)
   if(WEFT_PCH)
