@@ -62,7 +62,8 @@ struct PacketTrain {
   uint64_t window = 0;                           ///< how many packets to compare with one record
   int64_t balance = 0;                           ///< what may be spent, in words of a record
   bool advanced = false;                         ///< it has been given something in advance
-  uint64_t packets_of_message = 0;               ///< but for the last one, when it was first seen
+  uint64_t packets_of_message = 0;               ///< for which it pays when it is first seen
+  uint64_t paid_until = 0;                       ///< packet of the message for which it has paid last
   uint64_t left_alone = 0;  ///< so many packets of it go one by one, and nobody asks again why
   TrainReason left_alone_as = TrainReason::last;  ///< .. the reason
   uint32_t unclear = 0;         ///< so many times in a row its path has not cleared in time, up to a most

@@ -99,7 +99,7 @@ bool PacketTrains::decide(NetworkInterface& ni, uint32_t virtual_network, Ticks 
       return leave_alone(train, train.next_try - train.begun - 1, left, train.waits_for);
     // What may be spent on a message is known when it begins.
     const Reason why = train.balance < 0 ? Reason::account : try_to_observe(train, left, t);
-    return why == Reason::account ? leave_alone(train, left, left, why) : ordinary(why);
+    return why == Reason::account ? wait_for_instalment(train, left) : ordinary(why);
   }
   spend(train, kStep * train.path.size());
   if (train.phase == Phase::joined) {
@@ -142,6 +142,16 @@ bool PacketTrains::leave_alone(Train& train, uint64_t packets, uint64_t left, Re
   return ordinary(why);
 }
 
+// A long message pays as it goes on: its first packets do not pay for a search among its last ones.
+bool PacketTrains::wait_for_instalment(Train& train, uint64_t left) {
+  if (train.begun < train.paid_until)
+    return leave_alone(train, std::min(left, train.paid_until - train.begun), left, Reason::account);
+  const uint64_t packets = std::min(left, kInstalment);
+  train.paid_until = train.begun + packets;
+  earn(train, kEarnedPerHop * packets * (1 + train.path.size()));
+  return leave_alone(train, packets, left, Reason::account);
+}
+
 void PacketTrains::begin_message(Train& train, const Message& message, uint32_t handle, uint64_t left) {
   train.message = handle;
   train.left_alone = 0;
@@ -160,8 +170,8 @@ void PacketTrains::begin_message(Train& train, const Message& message, uint32_t 
   }
   train.destination = message.destination;
   train.path_network = train.virtual_network;
-  train.packets_of_message = left;
-  earn(train, kEarnedPerHop * left * (1 + train.path.size()));
+  train.packets_of_message = train.paid_until = std::min(left, kInstalment);
+  earn(train, kEarnedPerHop * train.packets_of_message * (1 + train.path.size()));
 }
 
 // Finds its path, if that has not been done.

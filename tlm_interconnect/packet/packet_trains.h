@@ -122,6 +122,7 @@ class PacketTrains {
   static uint64_t alike(const NetworkInterface& from, uint64_t left);
   bool prepare(Train& train);
   bool find_path(Train& train, const Message& message);
+  bool wait_for_instalment(Train& train, uint64_t left);
   bool leave_alone(Train& train, uint64_t packets, uint64_t left, Reason why);
   void begin_message(Train& train, const Message& message, uint32_t handle, uint64_t left);
   void measure_path(Train& train) const;

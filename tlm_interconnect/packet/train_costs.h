@@ -26,6 +26,8 @@ constexpr uint64_t kEarnedPerHop = 6;  ///< of a message that begins, for interf
 constexpr uint64_t kEarnedByTrain = 75;      ///< a packet-hop that went by train: most of what it saved
 constexpr uint64_t kEarnedByBeginning = 10;  ///< a packet that began in a train, besides its hops
 constexpr int64_t kMostEarned = 1 << 20;
+constexpr uint64_t kInstalment =
+    1 << 15;  ///< packets for which a message pays at once; it pays again as it goes on
 constexpr int64_t kLearnsOnCredit = 1 << 18;  ///< while a message is learnt from its first packet on
 constexpr uint64_t kPartOnCredit = 64;  ///< of what a joint train could save at most one in so many parts
 constexpr uint64_t kWayOfHop = 100;     ///< to find the next router of a path
