@@ -84,10 +84,15 @@ class Chooser {
         if (allowed(cut)) return std::move(cut);
       }
     }
+    const std::string file = config_.file.empty() ? "configuration" : config_.file;
+    if (!asked.empty())
+      throw UserError(ExitCode::usage,
+                      fmt::format("{}: --parts-cut {}: {}; give another cut, or leave the choice to --parts",
+                                  file, asked, why_not_));
     throw UserError(
         ExitCode::usage,
-        fmt::format("{}: there is no cut into {} parts: {}; use fewer parts, or run in one process",
-                    config_.file.empty() ? "configuration" : config_.file, parts_, why_not_));
+        fmt::format("{}: there is no cut into {} parts: {}; use fewer parts, or run in one process", file,
+                    parts_, why_not_));
   }
 
  private:

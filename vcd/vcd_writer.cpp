@@ -49,6 +49,9 @@ OpenWriters::~OpenWriters() {
   for (VcdWriter* writer : writers) {
     try {
       if (writer->options().before_flush) writer->options().before_flush();
+    } catch (...) {  // NOLINT(bugprone-empty-catch): what there was to tell the writer, it has been told
+    }
+    try {
       writer->flush();
     } catch (...) {  // NOLINT(bugprone-empty-catch): at exit there is nobody left to tell
     }
@@ -173,6 +176,9 @@ void VcdWriter::flush_all() noexcept {
   for (VcdWriter* writer : all.writers) {
     try {
       if (writer->options().before_flush) writer->options().before_flush();
+    } catch (...) {  // NOLINT(bugprone-empty-catch): what there was to tell the writer, it has been told
+    }
+    try {
       writer->flush();
     } catch (...) {  // NOLINT(bugprone-empty-catch): the other files still want to be saved
     }

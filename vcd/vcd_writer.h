@@ -41,7 +41,7 @@ struct WriterOptions {
   /// The simulator's time now; it must not go backwards. It is read now and then, and before anything that
   /// depends on it, so that now() may lag behind it. Empty: the owner calls advance().
   std::function<Time()> clock;
-  /// flush_all() calls it first: who holds back calls to the writer makes them now.
+  /// flush_all(), and the flush at exit(), call it first: who holds back calls to the writer makes them now.
   std::function<void()> before_flush;
 };
 
@@ -56,7 +56,7 @@ struct WriterOptions {
 /// (a real number: NaN, text: empty).
 ///
 /// Ends: close() writes up to the end; the destructor and flush_all() write what is known at now(), so that a
-/// file is readable up to the moment of an error. One writer is used by one thread.
+/// file is readable up to the moment of an error. One writer is used by one thread at a time.
 class VcdWriter {
  public:
   /// Opens the file. Throws WriteError if that fails, std::invalid_argument if the window is empty.

@@ -25,7 +25,9 @@ Waves::Waves(WavesOptions options)
   std::function<Time()> clock;
   if (options.thread && options.writer.clock && has_second_core()) {
     clock = std::exchange(options.writer.clock, nullptr);
-    options.writer.before_flush = [this] { thread_->settle(); };
+    options.writer.before_flush = [this] {
+      if (thread_ != nullptr) thread_->settle();
+    };
   }
   writer_ = std::make_unique<VcdWriter>(std::move(options.writer));
   if (clock) thread_ = std::make_unique<WriterThread>(*writer_, std::move(clock));
@@ -44,19 +46,20 @@ void Waves::listen(ProbeHub& probes) {
 }
 
 SignalId Waves::declared(const Signal& signal) {
+  VcdWriter& writer = at_rest();
   switch (signal.kind) {
     case Kind::bit:
-      return writer_->add_bit(signal.name);
+      return writer.add_bit(signal.name);
     case Kind::number:
-      return writer_->add_number(signal.name, signal.width);
+      return writer.add_number(signal.name, signal.width);
     case Kind::real:
-      return writer_->add_real(signal.name);
+      return writer.add_real(signal.name);
     case Kind::enumeration:
-      return writer_->add_enum(signal.name, *signal.table);
+      return writer.add_enum(signal.name, *signal.table);
     case Kind::text:
       break;
   }
-  return writer_->add_text(signal.name);
+  return writer.add_text(signal.name);
 }
 
 bool Waves::wants(std::string_view name) {
@@ -76,6 +79,7 @@ void Waves::close(Time end_time) {
   if (writer_ == nullptr) return;
   begin();
   settled()->close(end_time);
+  thread_.reset();  // the writer ignores what comes now, and no clock is read any more
   if (path_.empty() || writer_->failure()) return;
   std::error_code error;
   std::filesystem::rename(writer_->options().path, path_, error);

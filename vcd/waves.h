@@ -58,11 +58,11 @@ class Waves final : public ProbeListener {
   bool wants(std::string_view name) override;
   SignalId declared(const Signal& signal) override;
   bool aliased(const Signal& signal, SignalId other) override {
-    writer_->add_alias(signal.name, other);
+    at_rest().add_alias(signal.name, other);
     return true;
   }
   std::optional<SignalId> gated(const Signal& signal, SignalId gate) override {
-    return writer_->add_gated_real(signal.name, gate);
+    return at_rest().add_gated_real(signal.name, gate);
   }
   void changed(Time t, SignalId signal, uint64_t value) override { probe(t, signal, value); }
   void changed(Time t, SignalId signal, double value) override { probe(t, signal, value); }
@@ -110,6 +110,11 @@ class Waves final : public ProbeListener {
   template <class Value>
   FutureHandle ahead(Time t, SignalId signal, const Value& value) {
     return thread_ != nullptr ? thread_->probe_at(t, signal, value) : writer_->probe_at(t, signal, value);
+  }
+  /// To declare a signal: initial values of others may have been told.
+  VcdWriter& at_rest() {
+    if (thread_ != nullptr) thread_->rest();
+    return *writer_;
   }
   VcdWriter* settled() const {
     if (thread_ != nullptr) thread_->settle();

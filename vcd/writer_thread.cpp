@@ -4,10 +4,13 @@
 #include "vcd/writer_thread.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
+#include <system_error>
 #include <utility>
 
 namespace weft::vcd {
@@ -19,18 +22,27 @@ WriterThread::WriterThread(VcdWriter& writer, std::function<Time()> clock)
 }
 
 WriterThread::~WriterThread() {
+  if (forked()) {
+    // It is not in this process. Its condition variables would wait for it to leave them.
+    (void)thread_.release();
+    (void)locks_.release();
+    return;
+  }
   try {
     settle();
-  } catch (const std::exception&) {
-    // A destructor cannot report it; settle() before would have.
+  } catch (...) {  // NOLINT(bugprone-empty-catch): a destructor cannot report it; settle() before would have
   }
-  if (!thread_.joinable()) return;
+  if (thread_ == nullptr) return;
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard<std::mutex> lock(locks_->mutex);
     ends_ = true;
   }
-  filled_.notify_one();
-  thread_.join();
+  locks_->filled.notify_one();
+  thread_->join();
+}
+
+bool WriterThread::forked() const {
+  return thread_ != nullptr && ::getpid() != process_;
 }
 
 void WriterThread::probe(Time t, SignalId signal, double value) {
@@ -43,6 +55,7 @@ void WriterThread::probe(Time t, SignalId signal, std::string_view value) {
   if (--until_tick_ == 0) move();
   block_->texts.emplace_back(value);
   put({Kind::text, t, block_->texts.size() - 1, signal});
+  if (failed_) throw_error();
 }
 
 void WriterThread::move() {
@@ -85,67 +98,86 @@ bool WriterThread::revoke(const FutureHandle& handle) {
   ahead = {};
   free_.push_back(handle.slot);
   put({Kind::revoke, 0, 0, {}, handle.slot});
+  if (failed_) throw_error();
   return true;
 }
 
 void WriterThread::settle() {
   move();
-  if (thread_.joinable()) {
-    if (block_->size != 0) hand_over();
-    wait_for_rest();
-  } else {
+  rest();
+  throw_error();
+}
+
+void WriterThread::rest() {
+  if (!forked() && thread_ == nullptr) {
     make(*block_);
+    return;
   }
-  throw_error();
+  if (block_->size != 0) hand_over();
+  if (forked()) return;
+  std::unique_lock<std::mutex> lock(locks_->mutex);
+  locks_->made.wait(lock, [this] { return handed_ == done_; });
 }
 
+/// Throws nothing of the writer.
 void WriterThread::hand_over() {
-  if (!thread_.joinable()) start();
-  {
-    std::unique_lock<std::mutex> lock(mutex_);
-    ++handed_;
-    filled_.notify_one();
-    made_.wait(lock, [this] { return handed_ - done_ < kBlocks; });
-    block_ = blocks_[handed_ % kBlocks].get();
+  if (forked()) {
+    block_->size = 0;
+    block_->texts.clear();
+    return;
   }
-  throw_error();
-}
-
-void WriterThread::wait_for_rest() {
-  std::unique_lock<std::mutex> lock(mutex_);
-  made_.wait(lock, [this] { return handed_ == done_; });
+  if (thread_ == nullptr && !alone_) start();
+  if (alone_) {
+    make(*block_);
+    failed_ = error_ != nullptr;
+    return;
+  }
+  std::unique_lock<std::mutex> lock(locks_->mutex);
+  ++handed_;
+  locks_->filled.notify_one();
+  locks_->made.wait(lock, [this] { return handed_ - done_ < kBlocks; });
+  block_ = blocks_[handed_ % kBlocks].get();
+  failed_ = error_ != nullptr;
 }
 
 void WriterThread::throw_error() {
+  if (forked()) return;
   std::exception_ptr error;
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard<std::mutex> lock(locks_->mutex);
     error = std::exchange(error_, nullptr);
   }
+  failed_ = false;
   if (error) std::rethrow_exception(error);
 }
 
-/// Signals of the process go to the threads that expect them.
+/// Signals of the process go to the threads that expect them; faults stay with the thread that has them.
 void WriterThread::start() {
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) sigdelset(&all, fault);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { work(); });
+  try {
+    process_ = ::getpid();
+    thread_ = std::make_unique<std::thread>([this] { work(); });
+  } catch (const std::system_error&) {
+    alone_ = true;
+  }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void WriterThread::work() {
-  std::unique_lock<std::mutex> lock(mutex_);
+  std::unique_lock<std::mutex> lock(locks_->mutex);
   for (;;) {
-    filled_.wait(lock, [this] { return handed_ != done_ || ends_; });
+    locks_->filled.wait(lock, [this] { return handed_ != done_ || ends_; });
     if (handed_ == done_) return;
     Block& block = *blocks_[done_ % kBlocks];
     lock.unlock();
     make(block);
     lock.lock();
     ++done_;
-    made_.notify_one();
+    locks_->made.notify_one();
   }
 }
 
@@ -155,7 +187,7 @@ void WriterThread::make(Block& block) {
       for (; i < block.size; ++i) make(block.calls[i], block);
     } catch (...) {
       is_ahead_ = false;
-      const std::lock_guard<std::mutex> lock(mutex_);
+      const std::lock_guard<std::mutex> lock(locks_->mutex);
       if (!error_) error_ = std::current_exception();
     }
   }
@@ -195,12 +227,16 @@ inline void WriterThread::make(const Call& call, const Block& block) {
       writer_.revoke(handles_[call.count]);
       return;
     case Kind::advance:
-      return writer_.advance(call.time);
+      // It may be at an end that the clock has not come to.
+      if (call.time > writer_.now()) writer_.advance(call.time);
+      return;
   }
 }
 
 bool has_second_core() {
-  return std::thread::hardware_concurrency() > 1;
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  return sched_getaffinity(0, sizeof cores, &cores) != 0 || CPU_COUNT(&cores) > 1;
 }
 
 }  // namespace weft::vcd

@@ -6,6 +6,8 @@
 #ifndef WEFT_VCD_WRITER_THREAD_H
 #define WEFT_VCD_WRITER_THREAD_H
 
+#include <sys/types.h>
+
 #include <array>
 #include <condition_variable>
 #include <cstddef>
@@ -32,8 +34,12 @@ namespace weft::vcd {
 /// before that of the writer. Between settle() and the next call the writer is at rest, and the caller may
 /// use it.
 ///
-/// Errors are those of VcdWriter. They are thrown by a later call or by settle(), the first one only; what
-/// was told after it goes to the writer all the same.
+/// Errors are those of VcdWriter. They are thrown by a later call or by settle(), the first one only. What
+/// was told before and after goes to the writer all the same, and a call that throws has been noted. revoke()
+/// looks at the time alone: it is true, too, where the writer has stopped recording.
+///
+/// Where no thread can be made the caller makes the calls itself. In a process that has been forked off they
+/// are dropped.
 class WriterThread {
  public:
   /// `clock`: the simulator's time, which moves that of the writer; it is read now and then. The writer has
@@ -65,6 +71,9 @@ class WriterThread {
 
   /// Has all calls made, and time moved to the clock's.
   void settle();
+  /// Has all calls made, and reads no clock: before the writer gets another signal. Throws nothing of the
+  /// writer.
+  void rest();
 
  private:
   enum class Kind : uint8_t { number, real, text, span, steps, ahead, revoke, advance };
@@ -99,6 +108,7 @@ class WriterThread {
   void note(const Call& call) {
     if (--until_tick_ == 0) move();
     put(call);
+    if (failed_) throw_error();
   }
   void put(const Call& call) {
     block_->calls[block_->size++] = call;
@@ -108,8 +118,8 @@ class WriterThread {
   FutureHandle keep(Time t);
   void forget_past();
   void hand_over();
-  void wait_for_rest();
   void start();
+  bool forked() const;
   void work();
   void make(Block& block);
   void make(const Call& call, const Block& block);
@@ -127,6 +137,9 @@ class WriterThread {
   std::vector<uint32_t> free_;  ///< of ahead_
   size_t forget_at_ = 1024;     ///< entries of ahead_
   uint64_t sequence_ = 0;
+  bool failed_ = false;  ///< error_ was seen
+  bool alone_ = false;   ///< no second thread could be made
+  pid_t process_ = 0;    ///< whose the second thread is
 
   // Of the second thread.
   std::vector<FutureHandle> handles_;  ///< the writer's, by the place in ahead_
@@ -134,17 +147,20 @@ class WriterThread {
   uint32_t slot_ = 0;                  ///< .. and has this place
 
   // Of both.
-  std::mutex mutex_;
-  std::condition_variable filled_;
-  std::condition_variable made_;
-  uint64_t handed_ = 0;  ///< blocks that were handed over
-  uint64_t done_ = 0;    ///< .. whose calls were made
+  struct Locks {
+    std::mutex mutex;
+    std::condition_variable filled;
+    std::condition_variable made;
+  };
+  std::unique_ptr<Locks> locks_ = std::make_unique<Locks>();  ///< of all that follows
+  uint64_t handed_ = 0;                                       ///< blocks that were handed over
+  uint64_t done_ = 0;                                         ///< .. whose calls were made
   bool ends_ = false;
   std::exception_ptr error_;
-  std::thread thread_;
+  std::unique_ptr<std::thread> thread_;  ///< null: not started
 };
 
-/// True if this machine has a core for a second thread.
+/// True if this process may use a core for a second thread.
 bool has_second_core();
 
 }  // namespace weft::vcd

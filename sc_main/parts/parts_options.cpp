@@ -106,6 +106,11 @@ PartsAsked parts_asked_for(const PartsOptions& options, uint32_t npus) {
                       options.cut));
     asked.parts = number_of_parts(options.parts, npus);
     asked.automatic = options.parts == "auto";
+    if (asked.automatic && !options.cut.empty())
+      throw UserError(
+          ExitCode::usage,
+          fmt::format("--parts-cut {}: --parts auto chooses the cut itself; give --parts 2 or more",
+                      options.cut));
     asked.text = fmt::format("--parts {}", asked.automatic ? fmt::format("{}", asked.parts) : options.parts);
     return asked;
   }

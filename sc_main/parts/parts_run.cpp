@@ -110,7 +110,7 @@ PartsRun::PartsRun(const Config& config, const PartsOptions& options, const part
     throw UserError(
         ExitCode::usage,
         fmt::format("{}: {}: {}", config.file.empty() ? "configuration" : config.file, asked.text, why));
-  if (asked.parts == 1 && !asked.cut.empty() && !asked.automatic)
+  if (asked.parts == 1 && !asked.cut.empty())
     throw UserError(ExitCode::usage,
                     fmt::format("--parts-cut {}: one part is not cut; give --parts 2 or more", asked.cut));
   if (asked.parts == 1) return;
@@ -136,7 +136,7 @@ PartsRun::PartsRun(const Config& config, const PartsOptions& options, const part
   }
   parts_ = std::make_unique<parts::RemoteParts>(
       std::move(cut), *asked.self, asked.at,
-      parts::Common{sweep::program_identity(), common_configuration(config, command + asked.cut),
+      parts::Common{sweep::program_identity(), common_configuration(config, command + report_.cut),
                     hash_of(loads)},
       asked.wait_seconds);
 }

@@ -66,7 +66,9 @@ TEST(Cut, IsTheOneThatIsAskedFor) {
   }
   const Config no_latency =
       machine("Switch(2)_Switch(12)", "    - {bandwidth: 50 GB/s, latency: 0 ns}\n" + std::string(kLink));
-  EXPECT_NE(refusal(no_latency, 2, "rank / 1 % 2").find("dimension 0"), std::string::npos);
+  const std::string text = refusal(no_latency, 2, "rank / 1 % 2");
+  EXPECT_NE(text.find("--parts-cut rank / 1 % 2: "), std::string::npos) << text;
+  EXPECT_NE(text.find("dimension 0"), std::string::npos) << text;
   EXPECT_EQ(choose_cut(no_latency, 2, {}, "rank / 2 % 4").size, 4u);
 }
 

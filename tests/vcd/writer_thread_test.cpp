@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "vcd/waves.h"
 #include "vcd_parser.h"
 
 namespace weft::vcd {
@@ -187,6 +189,63 @@ TEST_F(WriterThreadTest, TheEmergencyHookAndTheDestructorWriteWhatWasTold) {
     r.thread.reset();
   }
   EXPECT_EQ(test::parse_vcd(read_file(path)).changes["a"].back(), (test::Change{20000, "b1"}));
+}
+
+TEST_F(WriterThreadTest, AnErrorThatNobodyHasSeenDoesNotKeepTheHookFromWriting) {
+  Recording r(options("w.vcd"), true);
+  const SignalId a = r.writer->add_number("a", 3);
+  r.now = 5;
+  r.thread->probe(5, a, uint64_t{8});
+  r.thread->probe(5, a, uint64_t{7});
+  VcdWriter::flush_all();
+  EXPECT_EQ(test::parse_vcd(read_file(folder_.file("w.vcd"))).changes["a"].back(), (test::Change{5, "b111"}));
+}
+
+// Modules tell initial values between declarations: thousands of them before the last signal is there.
+TEST_F(WriterThreadTest, SignalsAreDeclaredWhileInitialValuesAreTold) {
+  std::string files[2];
+  for (const bool threaded : {false, true}) {
+    WavesOptions o;
+    o.selection = "*";
+    o.view = false;
+    o.thread = threaded;
+    o.writer = options("declared.vcd");
+    Time now = 0;
+    o.writer.clock = [&now] { return now; };
+    {
+      ProbeHub probes;
+      Waves waves(o);
+      waves.listen(probes);
+      std::vector<Probe> all;
+      for (uint64_t i = 0; i < 3000; ++i) {
+        const std::string scope = "m" + std::to_string(i) + ".";
+        all.push_back(probes.number(scope + "n", 32));
+        const Probe text = probes.text(scope + "t");
+        text.set(0, "initial");
+        for (uint64_t k = 0; k < (i % 64 == 63 ? 13000u : 3u); ++k) all.back().set(0, i + k);
+      }
+      for (now = 1; now < 20000; ++now) all[now % all.size()].set(now, now);
+      waves.close(now);
+      all[0].set(0, 1);  // ignored
+      now = 30000;
+    }
+    files[threaded ? 1 : 0] = read_file(folder_.file("declared.vcd"));
+  }
+  EXPECT_TRUE(files[0] == files[1]);
+}
+
+TEST_F(WriterThreadTest, AForkedProcessEnds) {
+  Recording r(options("w.vcd"), true);
+  const SignalId a = r.writer->add_number("a", 32);
+  for (uint64_t i = 0; i < 10000; ++i) r.thread->probe(0, a, i);
+  EXPECT_EXIT(
+      {
+        alarm(20);
+        for (uint64_t i = 0; i < 10000; ++i) r.thread->probe(0, a, i);
+        r.thread.reset();
+        std::_Exit(3);
+      },
+      ::testing::ExitedWithCode(3), "");
 }
 
 // The handler of a signal runs in the simulator's thread, which knows what to do.
