@@ -46,10 +46,11 @@ class Ring {
     head_ = (head_ + 1) & mask_;
     --size_;
   }
-  void push_back(const T& value) {
+  void push_back(const T& value) { push_back() = value; }
+  /// One that is to be written.
+  T& push_back() {
     if (size_ > mask_) grow();
-    items_[(head_ + size_) & mask_] = value;
-    ++size_;
+    return items_[(head_ + size_++) & mask_];
   }
   /// `n` copies of a value before the item `at`.
   void insert(uint32_t at, uint32_t n, const T value) {
@@ -228,11 +229,24 @@ class CreditAccount {
     uint32_t trains = trains_.size();
     tape.number(trains);
     if (tape.reads()) trains_.clear();
-    for (uint32_t k = 0; k < trains; ++k) {
-      if (tape.reads()) trains_.push_back(CreditTrain{});
-      tape.time(trains_[k].first);
-      tape.number(trains_[k].count);
-      tape.number(trains_[k].stride);
+    for (uint32_t k = 0; k < trains;) {
+      CreditTrain train = tape.reads() ? CreditTrain{} : trains_[k];
+      tape.time(train.first);
+      tape.number(train.count);
+      tape.number(train.stride);
+      // A stream gives them back regularly: so many more like it, each so much later.
+      uint32_t more = tape.reads() ? 0 : more_like(k);
+      Ticks later = more == 0 ? 0 : trains_[k + 1].first - train.first;
+      tape.number(more);
+      if (more != 0) tape.number(later);
+      k += 1 + more;
+      if (!tape.reads()) continue;
+      for (uint32_t n = 0; n <= more; ++n) {
+        CreditTrain& one = trains_.push_back();
+        one.first = train.first + n * later;
+        one.count = train.count;
+        one.stride = train.stride;
+      }
     }
     tape.number(now_);
     tape.number(coming_);
@@ -242,6 +256,18 @@ class CreditAccount {
   int64_t outstanding() const { return static_cast<int64_t>(now_) + coming_; }
 
  private:
+  /// How many trains after `k` are like it, at equal distances.
+  uint32_t more_like(uint32_t k) const {
+    if (k + 1 == trains_.size()) return 0;
+    const CreditTrain& first = trains_[k];
+    const Ticks later = trains_[k + 1].first - first.first;
+    uint32_t n = 0;
+    for (Ticks next = first.first + later; k + n + 1 < trains_.size(); ++n, next += later) {
+      const CreditTrain& train = trains_[k + n + 1];
+      if (train.first != next || train.count != first.count || train.stride != first.stride) break;
+    }
+    return n;
+  }
   void write_coming(StateRecord& state) const {
     state.number(trains_.size());
     for (uint32_t k = 0; k < trains_.size() && !state.differs(); ++k) {

@@ -30,14 +30,27 @@ PackedNumbers packed(const std::vector<uint64_t>& words) {
   return numbers;
 }
 
-/// Of bursts that arrive. Times are counted from the end of the one before, the first one from `reference`.
+/// Of bursts that arrive. Times are counted from the end of the one before, the first one from `reference`. Of
+/// those that are alike, one after the other, there is one and their number.
 PackedNumbers packed(const std::vector<TrainArrivals::Burst>& bursts, Ticks reference) {
   PackedNumbers numbers;
-  for (const TrainArrivals::Burst& burst : bursts) {
-    numbers.add(burst.first - reference);
+  for (size_t k = 0; k < bursts.size();) {
+    const TrainArrivals::Burst& burst = bursts[k];
+    const Ticks pause = burst.first - reference;
+    const Ticks length = burst.flits * burst.flit_time;
+    uint64_t alike = 0;
+    for (reference = burst.first + length; k < bursts.size(); ++k, ++alike) {
+      const TrainArrivals::Burst& next = bursts[k];
+      const Ticks first = burst.first + alike * (pause + length);
+      if (next.first != first || next.flits != burst.flits || next.tail != burst.tail ||
+          next.flit_time != burst.flit_time)
+        break;
+      reference = first + length;
+    }
+    numbers.add(alike);
+    numbers.add(pause);
     numbers.add(burst.flits << 1 | (burst.tail ? 1u : 0u));
     numbers.add(burst.flit_time);
-    reference = burst.first + burst.flits * burst.flit_time;
   }
   numbers.shrink_to_fit();
   return numbers;
@@ -48,13 +61,17 @@ std::vector<TrainArrivals::Burst> unpacked(const PackedNumbers& numbers, Ticks r
   PackedNumbers::Reader reader(numbers);
   while (!reader.at_end()) {
     TrainArrivals::Burst burst;
-    burst.first = reference + reader.next();
+    const uint64_t alike = reader.next();
+    const Ticks pause = reader.next();
     const auto flits = static_cast<uint32_t>(reader.next());
     burst.flits = flits >> 1;
     burst.tail = (flits & 1) != 0;
     burst.flit_time = reader.next();
-    reference = burst.first + burst.flits * burst.flit_time;
-    bursts.push_back(burst);
+    burst.first = reference + pause;
+    bursts.resize(bursts.size() + alike, burst);
+    const Ticks later = pause + burst.flits * burst.flit_time;
+    for (uint64_t k = 0; k < alike; ++k) bursts[bursts.size() - alike + k].first += k * later;
+    reference += alike * later;
   }
   return bursts;
 }
