@@ -14,6 +14,7 @@
 #include <systemc>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "arrival_log.h"
@@ -814,6 +815,80 @@ TEST(Trains, KnowMessagesThatBeginAlike) {
   const std::string simulated = "0 known, many one by one; ";
   const std::string known = "1 known, one one by one; ";
   EXPECT_EQ(counted, simulated + simulated + simulated + simulated + known + known);
+}
+
+// A message that is known to its end is sent, and its path empties, without being simulated. Somebody who
+// comes in between, whenever, finds everything as it would have been.
+TEST(Trains, ChangeNothingNearTheEndOfOneThatIsKnown) {
+  enum class Comes { another_rank, next_message, when_it_is_sent };
+  /// Sends a message as soon as it hears that the one before it has been sent.
+  struct Next final : PacketSink {
+    explicit Next(Log& l) : log(l) {}
+    bool takes_trains() const override { return true; }
+    void packet_arrives(const fabric::Packet& packet, uint32_t flits, Ticks at) override {
+      log.packet_arrives(packet, flits, at);
+    }
+    void message_arrives(const Message& message, Picoseconds at) override {
+      log.message_arrives(message, at);
+    }
+    void message_sent(const Message& message, Picoseconds at) override {
+      log.message_sent(message, at);
+      if (next == nullptr) return;
+      Message m = message;
+      m.id_low += 1000;
+      m.submitted = at;
+      std::exchange(next, nullptr)->submit(m);
+    }
+    Log& log;
+    NetworkInterface* next = nullptr;
+  };
+  for (const Comes who : {Comes::another_rank, Comes::next_message, Comes::when_it_is_sent}) {
+    for (const uint64_t bytes : {256ull * 300 - 100, 256ull * 300 - 255, 256ull * 300}) {
+      const auto text = [&](bool trains) {
+        return in_child([&]() -> std::string {
+          LinkTiming link;
+          link.latency = ticks(100000);
+          PacketConfig config;
+          config.buffer_flits = 2048;
+          config.trains = trains;
+          PacketNetwork network("network", config, make_from_notation("Switch(4)", link, link));
+          Log log;
+          Next sink(log);
+          for (uint32_t r = 0; r < network.ranks(); ++r) network.ni(r).set_sink(&sink);
+          advance(1000);
+          for (uint32_t k = 0; k < 800; ++k) {
+            const bool disturbed = k > 12 && k % 4 == 3;
+            Message m;
+            m.id_low = k;
+            m.bytes = bytes;
+            m.submitted = sc_core::sc_time_stamp().value();
+            m.destination = 3;
+            if (disturbed && who == Comes::when_it_is_sent) sink.next = &network.ni(0);
+            network.ni(0).submit(m);
+            // From the last packets on until all have arrived, not only at clock edges.
+            const Picoseconds until = (who == Comes::another_rank ? 4620000 : 4750000) + k * 300;
+            advance(until);
+            if (disturbed && who != Comes::when_it_is_sent) {
+              m.id_low += 1000;
+              m.bytes = 1 + k * 7 % 600;
+              m.submitted = sc_core::sc_time_stamp().value();
+              network.ni(who == Comes::next_message ? 0 : 2).submit(m);
+            }
+            advance(30000000 - until);
+          }
+          std::string all = fmt::format("{}{}", log.late ? "late " : "", network.broken_invariant(true));
+          for (const auto& [id, at] : log.arrived)
+            all += fmt::format("{} {} {} {} {}\n", id, log.injected[id], log.sent[id], at, log.digest(id));
+          if (!trains) return all;
+          const PacketTrains::Counters& c = network.trains()->counters();
+          if (c.known < 600) all += fmt::format("only {} known", c.known);
+          if (who != Comes::when_it_is_sent && c.splits < 40) all += fmt::format("only {} split", c.splits);
+          return all;
+        });
+      };
+      EXPECT_EQ(text(true), text(false)) << static_cast<int>(who) << " " << bytes;
+    }
+  }
 }
 
 // The second message begins while the last packets of the first one are still on the way, and so does the

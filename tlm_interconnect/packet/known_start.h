@@ -45,6 +45,9 @@ struct KnownStart {
   /// When all has been sent and nearly all has arrived; null: not known yet. The reference is the packet with
   /// which the train was over.
   std::unique_ptr<PathState> emptied;
+  // .. and counted from it, when the last packet was decided, and until when it took the link.
+  Ticks last_sent = 0;
+  Ticks last_busy = 0;
   bool empties = true;  ///< false: that is not worth while
 };
 

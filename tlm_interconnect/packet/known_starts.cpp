@@ -30,8 +30,8 @@ PackedNumbers packed(const std::vector<uint64_t>& words) {
   return numbers;
 }
 
-/// Of bursts that arrive. Times are counted from the end of the one before, the first one from `reference`. Of
-/// those that are alike, one after the other, there is one and their number.
+/// Of bursts that arrive. Times are counted from the end of the one before, the first one from `reference`.
+/// Of those that are alike, one after the other, there is one and their number.
 PackedNumbers packed(const std::vector<TrainArrivals::Burst>& bursts, Ticks reference) {
   PackedNumbers numbers;
   for (size_t k = 0; k < bursts.size();) {
@@ -419,6 +419,8 @@ void KnownStarts::set_aside(PacketTrain& train, std::shared_ptr<KnownStart> star
   for (TrainArrivals::Burst& burst : train.bursts) burst.first += t + start->begun.time;
   trains_.clear_drift(train);
   train.start = std::move(start);
+  train.to_the_end = train.start->emptied != nullptr;
+  if (train.to_the_end) train.until = std::max(train.until, over(train) + train.start->last_sent);
   trains_.stop_path(train);
 }
 
@@ -492,6 +494,27 @@ void KnownStarts::bring(PacketTrain& train, const std::vector<TrainArrivals::Bur
 
 // -- the end
 
+// The packets up to its end, but for the state.
+void KnownStarts::bring_all(PacketTrain& train) {
+  const KnownStart& start = *train.start;
+  const Ticks begin = train.first;
+  const uint64_t carried = train.repeats * train.packets;
+  bring(train, unpacked(start.begun.arrivals, begin), {});
+  MessagePool::Open& open = trains_.messages_[train.message];
+  open.left -= carried;
+  open.last += train.repeats * train.period;
+  train.to->arrived_by_train(open.message, train.from->packet_flits_of_trains(), train.bursts, train.period,
+                             train.repeats);
+  train.bursts.clear();
+  train.first = over(train);
+  const uint64_t packets = train.from->packets_left(train.virtual_network);
+  train.from->ended_by_train(begin, train.virtual_network);
+  trains_.counters_.packets += packets;
+  const uint64_t hops = packets * train.path.size();
+  trains_.earn(train, costs::kEarnedByTrain * hops + costs::kEarnedByBeginning * packets);
+  saved(hops);
+}
+
 // The train is over, and nobody else has come to its path.
 bool KnownStarts::ends(PacketTrain& train) {
   if (!may_empty(train)) return false;
@@ -505,13 +528,15 @@ bool KnownStarts::may_empty(const PacketTrain& train) const {
 }
 
 // Its last packet has been sent.
-void KnownStarts::last_sent(PacketTrain& train) {
+void KnownStarts::last_sent(PacketTrain& train, Ticks t) {
   if (!train.from->sends_nothing() || !may_empty(train)) {
     trains_.forget(train);
     return;
   }
   if (!train.start->emptied) {
     looks_at_ = &train;
+    train.start->last_sent = t - train.first;
+    train.start->last_busy = train.from->busy_until() - train.first;
     seen_arrivals_ = 0;
     look_at_left_ = ~uint64_t{0};
     train.phase = PacketTrain::Phase::empties;
@@ -531,6 +556,18 @@ void KnownStarts::last_sent(PacketTrain& train) {
   train.to->record_arrivals(nullptr);
   train.empties = true;
   trains_.stop_path(train);
+}
+
+// Nothing of what lies between is brought back, unless somebody comes before the path is nearly empty.
+bool KnownStarts::goes_to_the_end(PacketTrain& train) {
+  const Ticks until = over(train) + train.start->emptied->until;
+  if (train.disturbed || trains_.now() >= until ||
+      !train.from->sends_only(train.virtual_network, train.message))
+    return false;
+  train.empties = true;
+  train.until = until;
+  train.from->set_aside(until);
+  return train.from->sent_by_train(train.first, train.virtual_network, over(train) + train.start->last_busy);
 }
 
 // While a path empties its state is noted: when half of the packets have arrived since the time before, and
@@ -569,6 +606,7 @@ void KnownStarts::resume_emptied(PacketTrain& train) {
   const bool split = present < train.until;
   trains_.counters_.splits += split;
   if (!split) {
+    if (train.to_the_end) bring_all(train);
     take_packets_away(train);
     restore(train, train.first, emptied);
     bring(train, unpacked(emptied.arrivals, train.first), train.bursts);

@@ -58,8 +58,11 @@ class KnownStarts {
   void bring_back(PacketTrain& train);
   /// Its train is over, but for the last packet. True: its path stays reserved.
   bool ends(PacketTrain& train);
-  /// .. and its last packet has been sent.
-  void last_sent(PacketTrain& train);
+  /// .. and its last packet has been sent, in cycle `t`.
+  void last_sent(PacketTrain& train, Ticks t);
+  /// One that was set aside where it is known from has ended. True: its last packet has been sent, too, as is
+  /// known, and it stays set aside while its path empties.
+  bool goes_to_the_end(PacketTrain& train);
   /// .. and its path empties. Called between cycles, and when a message has been announced to its end.
   void look();
   void arrived(uint32_t message);
@@ -101,6 +104,11 @@ class KnownStarts {
   void bring(PacketTrain& train, const std::vector<TrainArrivals::Burst>& bursts,
              const std::vector<TrainArrivals::Burst>& announced);
   bool may_empty(const PacketTrain& train) const;
+  /// When its last packet is sent, about, or its path empties: the reference of what is known of that.
+  static Ticks over(const PacketTrain& train) {
+    return train.first + train.start->begun.time + train.repeats * train.period;
+  }
+  void bring_all(PacketTrain& train);
 
   /// Of what is known; the states of emptying paths come to it.
   static constexpr size_t kMostBytes = 64 << 20;

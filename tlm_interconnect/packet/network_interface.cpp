@@ -150,7 +150,7 @@ uint32_t NetworkInterface::submit(const Message& message) {
   while (place != queue.begin() && picoseconds(std::prev(place)->turn) == picoseconds(present)) --place;
   queue.insert(place, {handle, 0, present, kNever});
   if (probes_) probes_->wait(std::max(ticks(message.submitted), present), 1);
-  if (queue.size() == 1 || reaction_) {
+  if (queue.size() == 1 || told_ || reaction_) {
     if (trains_ != nullptr && trains_->disturb(number_)) {
       interrupted_ = true;
       wake_and_notify(on_cycle(present));
@@ -568,9 +568,9 @@ void NetworkInterface::send(Ticks t) {
   }
   const bool last = sent_ == packet_flits_ && last_of_ != 0;
   if (last) {
-    ++messages_sent_;
     last_message_ = 0;  // its handle may be another's next
-    if (sink_ != nullptr) sink_->message_sent(messages_[last_of_].message, picoseconds(on_cycle(busy_)));
+    if (!told_) tell_sent(messages_[last_of_].message);
+    told_ = false;
     last_of_ = 0;
   } else if (sent_ == packet_flits_ && take_turns_ && last_message_ != 0) {
     messages_[last_message_].gone = busy_;
@@ -591,7 +591,13 @@ void NetworkInterface::send(Ticks t) {
     wake(free_from());
   }
   link_.send(transfer);
-  if (last && trains_ != nullptr) trains_->last_sent(number_);
+  if (last && trains_ != nullptr) trains_->last_sent(number_, t);
+}
+
+// Its last flit leaves when the link is free again.
+void NetworkInterface::tell_sent(const Message& message) {
+  ++messages_sent_;
+  if (sink_ != nullptr) sink_->message_sent(message, picoseconds(on_cycle(busy_)));
 }
 
 void NetworkInterface::receive(const fabric::Transfer& transfer) {

@@ -282,6 +282,22 @@ class NetworkInterface final : public sc_core::sc_module, public WheelModule {
   void record_arrivals(std::vector<TrainArrivals::Burst>* bursts) { arrivals_ = bursts; }
   /// Whether it begins no packet ahead of time, so that its state holds nothing of the future.
   void step(bool on) { steps_ = on; }
+  /// The message is all that is to be sent here.
+  bool sends_only(uint32_t virtual_network, uint32_t message) const {
+    return source_ == nullptr && !have_spec_ && packet_ == fabric::kNoPacket && messages_open() == 1 &&
+           sends(virtual_network, message);
+  }
+  /// While it is set aside the message at the front is sent, from `t` on, and takes the link until `busy`:
+  /// tells the sink. Its packets are counted by ended_by_train(), or when they are replayed. True: nobody has
+  /// come.
+  bool sent_by_train(Ticks t, uint32_t virtual_network, Ticks busy);
+  /// Packets of the message at the front that have not begun.
+  uint64_t packets_left(uint32_t virtual_network) const {
+    const Queued& front = queues_[virtual_network].front();
+    return segmentation_.packets(messages_[front.message].message.bytes - front.cut);
+  }
+  /// All packets of that message have been sent, the first of them at `t`. Before move_sender().
+  void ended_by_train(Ticks t, uint32_t virtual_network);
   /// Sends nothing until resumed, at the latest at `until`.
   void set_aside(Ticks until);
   /// .. when it is not about to begin a packet.
@@ -359,6 +375,7 @@ class NetworkInterface final : public sc_core::sc_module, public WheelModule {
   void take_spec(const PacketSource::Spec& spec);
   void send(Ticks t);
   void tell_cycle(Ticks t);
+  void tell_sent(const Message& message);
   void add_sent(uint32_t virtual_network, uint64_t packets, Ticks by);
   fabric::Stall why_held(uint32_t network, Ticks t);
   void receive(const fabric::Transfer& transfer);
@@ -438,6 +455,7 @@ class NetworkInterface final : public sc_core::sc_module, public WheelModule {
   bool steps_ = false;        ///< observed for a train: no packet begins ahead of time
   bool aside_ = false;        ///< its message is carried by a train
   bool interrupted_ = false;  ///< something else is to be sent
+  bool told_ = false;         ///< .. and has been sent, as the sink knows
   Ticks resume_ = 0;
   Ticks put_off_ = kNever;  ///< set aside with others: its next cycle
   Ticks notified_before_ = 0;

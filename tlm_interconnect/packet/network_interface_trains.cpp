@@ -5,6 +5,8 @@
 
 #include "tlm_interconnect/packet/network_interface.h"
 
+#include <utility>
+
 namespace weft::packet {
 
 void PacketSink::train_arrives(const TrainArrivals& train) {
@@ -165,6 +167,29 @@ void NetworkInterface::begun_by_train(Ticks t, uint32_t virtual_network, uint64_
   begin_turn(t, queues_[virtual_network].front());
   last_network_ = virtual_network;
   add_sent(virtual_network, packets, 0);
+}
+
+bool NetworkInterface::sent_by_train(Ticks t, uint32_t virtual_network, Ticks busy) {
+  told_ = true;
+  begin_turn(t, queues_[virtual_network].front());
+  const Ticks before = std::exchange(busy_, busy);
+  tell_sent(messages_[queues_[virtual_network].front().message].message);
+  busy_ = before;
+  return !interrupted_;
+}
+
+void NetworkInterface::ended_by_train(Ticks t, uint32_t virtual_network) {
+  const Queued front = queues_[virtual_network].front();
+  const uint64_t bytes = messages_[front.message].message.bytes - front.cut;
+  const uint64_t full = segmentation_.packets(bytes) - 1;
+  begun_by_train(t, virtual_network, full);
+  const uint64_t rest = bytes - full * segmentation_.packet_bytes;
+  ++packets_sent_;
+  payload_sent_ += rest;
+  flits_sent_ += segmentation_.flits(rest);
+  last_message_ = 0;
+  queues_[virtual_network].pop_front();
+  told_ = false;
 }
 
 void NetworkInterface::arrived_by_train(const Message& message, uint32_t packet_flits,

@@ -96,6 +96,7 @@ struct PacketTrain {
   bool all_sent = false;              ///< while it is resumed
   bool disturbed = false;             ///< somebody else comes, maybe at its very end
   bool empties = false;               ///< set aside with all packets sent: its path empties
+  bool to_the_end = false;            ///< .. so it is known, and is set aside until then
   // How a period changes the queues, by hop and VC, and the credits, of the interface and then by hop and
   // VC.
   std::vector<StateRecord::Queue> queues;

@@ -514,7 +514,7 @@ void PacketTrains::forget(Train& train) {
   train.start.reset();
   train.all_sent = false;
   train.disturbed = false;
-  train.empties = false;
+  train.empties = train.to_the_end = false;
   train.phase = Phase::idle;
   train.next_try = train.begun + train.retry;
   train.window = kFirstWindow;
@@ -587,11 +587,11 @@ void PacketTrains::clear_drift(Train& train) const {
   train.credits.assign((train.path.size() + 1) * vcs, {});
 }
 
-void PacketTrains::last_sent(uint32_t ni) {
+void PacketTrains::last_sent(uint32_t ni, Ticks t) {
   Train* train = trains_[ni].get();
   if (train == nullptr) return;
   train->all_sent = train->phase == Phase::resuming;
-  if (train->phase == Phase::ends) starts_.last_sent(*train);
+  if (train->phase == Phase::ends) starts_.last_sent(*train, t);
 }
 
 bool PacketTrains::disturb(uint32_t ni) {
@@ -643,8 +643,9 @@ void PacketTrains::resume(uint32_t ni) {
   Train& train = *trains_[ni];
   if (train.phase == Phase::joined) joint_.resume(train);
   if (train.phase != Phase::carried) return;
-  if (train.empties) return starts_.resume_emptied(train);
   const Ticks present = now();
+  if (train.to_the_end && present >= train.until && !train.empties && starts_.goes_to_the_end(train)) return;
+  if (train.empties && (!train.to_the_end || present >= train.until)) return starts_.resume_emptied(train);
   // Whole periods, but nothing that a router had decided ahead may be moved beyond now: somebody else takes
   // part in these cycles.
   Ticks undecided = train.since;
@@ -747,7 +748,7 @@ uint64_t PacketTrains::flits_under_way() const {
     Ticks begin = train->since;
     if (train->start) {
       begin = train->first + train->start->begun.until;
-      if (train->empties || kernel_time() < begin) continue;
+      if ((train->empties && !train->to_the_end) || kernel_time() < begin) continue;
       flits += train->start->begun.flits;
     }
     const uint64_t passed = std::min(train->repeats, (kernel_time() - begin) / train->period);

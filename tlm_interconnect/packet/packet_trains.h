@@ -89,8 +89,8 @@ class PacketTrains {
   /// Somebody else comes to the train's path: what has been observed is worthless, and if it has been set
   /// aside it must be resumed before any module on its path next works. True: it has.
   bool disturb(uint32_t ni);
-  /// An interface has sent the last flit of a message.
-  void last_sent(uint32_t ni);
+  /// An interface has sent the last flit of a message, in cycle `t`.
+  void last_sent(uint32_t ni, Ticks t);
   /// All packets of a message have been announced at the receiver.
   void arrived(uint32_t message) { starts_.arrived(message); }
   /// That an interface is to run.
