@@ -57,7 +57,7 @@ NOT_RUN = [
     (r"(mpicc|weft emulate) ", "runs MPI programs; the test emulation_shims does"),
     (r"(cc -I|ping_pong )", "builds and runs examples/network_interface; the test network_interface_examples does"),
     (r"bench/memory/", "takes a minute; the tests cxl_figure, moe_claims and moe_figure run it"),
-    (r"weft collective g72.yaml --op all_reduce --size 1GiB", "takes 20 s"),
+    (r"weft collective g72.yaml --op all_reduce --size 1GiB", "takes up to 20 s where the machine is busy"),
     (r"ctest ", "runs the tests"),
     (r"WEFT_TRAFFIC_NETWORKS=", "takes minutes; ctest runs it with fewer networks"),
     (r"weft trace convert --from (pytorch|flexflow) ", "needs files of other programs; tests/convert runs it"),

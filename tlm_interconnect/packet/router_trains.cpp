@@ -114,8 +114,9 @@ void Router::head_announced(uint32_t p, uint32_t v, fabric::PacketRef packet) {
   const uint32_t output = way_of(p, v, packet);
   const auto wanted = [&](uint32_t wanted_output) {
     ++wanted_[wanted_output];
-    if (reserved_ == 0 || reserved_input(p) != kFree) return;  // the train's own
+    if (reserved_ == 0) return;
     const uint32_t rank = reserved_outputs_[wanted_output];
+    if (rank == reserved_input(p)) return;  // nobody's, or the train's own
     if (rank != kFree && trains_->disturb(rank)) disturbed_.push_back(rank);
   };
   if (output != kFree) {
