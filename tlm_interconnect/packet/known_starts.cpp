@@ -498,13 +498,8 @@ void KnownStarts::bring(PacketTrain& train, const std::vector<TrainArrivals::Bur
 void KnownStarts::bring_all(PacketTrain& train) {
   const KnownStart& start = *train.start;
   const Ticks begin = train.first;
-  const uint64_t carried = train.repeats * train.packets;
   bring(train, unpacked(start.begun.arrivals, begin), {});
-  MessagePool::Open& open = trains_.messages_[train.message];
-  open.left -= carried;
-  open.last += train.repeats * train.period;
-  train.to->arrived_by_train(open.message, train.from->packet_flits_of_trains(), train.bursts, train.period,
-                             train.repeats);
+  trains_.arrive(train, train.repeats * train.packets, train.repeats);
   train.bursts.clear();
   train.first = over(train);
   const uint64_t packets = train.from->packets_left(train.virtual_network);

@@ -455,7 +455,7 @@ class NetworkInterface final : public sc_core::sc_module, public WheelModule {
   bool steps_ = false;        ///< observed for a train: no packet begins ahead of time
   bool aside_ = false;        ///< its message is carried by a train
   bool interrupted_ = false;  ///< something else is to be sent
-  bool told_ = false;         ///< .. and has been sent, as the sink knows
+  bool told_ = false;         ///< its message has been sent, as the sink knows
   Ticks resume_ = 0;
   Ticks put_off_ = kNever;  ///< set aside with others: its next cycle
   Ticks notified_before_ = 0;

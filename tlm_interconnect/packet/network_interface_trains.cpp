@@ -181,7 +181,7 @@ bool NetworkInterface::sent_by_train(Ticks t, uint32_t virtual_network, Ticks bu
 void NetworkInterface::ended_by_train(Ticks t, uint32_t virtual_network) {
   const Queued front = queues_[virtual_network].front();
   const uint64_t bytes = messages_[front.message].message.bytes - front.cut;
-  const uint64_t full = segmentation_.packets(bytes) - 1;
+  const uint64_t full = packets_left(virtual_network) - 1;
   begun_by_train(t, virtual_network, full);
   const uint64_t rest = bytes - full * segmentation_.packet_bytes;
   ++packets_sent_;

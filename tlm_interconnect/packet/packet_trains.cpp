@@ -646,6 +646,7 @@ void PacketTrains::resume(uint32_t ni) {
   const Ticks present = now();
   if (train.to_the_end && present >= train.until && !train.empties && starts_.goes_to_the_end(train)) return;
   if (train.empties && (!train.to_the_end || present >= train.until)) return starts_.resume_emptied(train);
+  train.to_the_end = false;
   // Whole periods, but nothing that a router had decided ahead may be moved beyond now: somebody else takes
   // part in these cycles.
   Ticks undecided = train.since;
@@ -681,12 +682,7 @@ void PacketTrains::resume(uint32_t ni) {
       counters_.hops += through;
       hops += through;
     }
-    if (through != 0) {
-      MessagePool::Open& open = messages_[train.message];
-      open.left -= through;
-      open.last += shift;
-      train.to->arrived_by_train(open.message, flits, train.bursts, train.period, passed);
-    }
+    if (through != 0) arrive(train, through, passed);
     earn(train, kEarnedByTrain * hops + kEarnedByBeginning * packets);
   }
   starts_.saved(hops);
@@ -712,6 +708,15 @@ void PacketTrains::resume(uint32_t ni) {
   } else {
     back_off(train, Reason::company);
   }
+}
+
+// So many packets of it have arrived, in so many periods.
+void PacketTrains::arrive(Train& train, uint64_t packets, uint64_t periods) {
+  MessagePool::Open& open = messages_[train.message];
+  open.left -= packets;
+  open.last += periods * train.period;
+  train.to->arrived_by_train(open.message, train.from->packet_flits_of_trains(), train.bursts, train.period,
+                             periods);
 }
 
 void PacketTrains::replay_from(Train& train, Ticks first, Ticks shift, Ticks present) {
