@@ -261,7 +261,9 @@ void PartsRun::check_rings(const Machine& machine) {
   if (parts_->first()) {
     std::vector<collectives::PartBegins> parts(lines.size());
     for (size_t i = 0; i < parts.size(); ++i) parts[i] = {lines[i], waits[i]};
-    ring = collectives::ring_of_parts(parts, parts_->cut().part_of);
+    const CollectivesConfig& slots = machine.config().collectives;
+    ring = collectives::ring_of_parts(parts, parts_->cut().part_of,
+                                      slots.active_chunks_per_dimension > 1 || slots.dispatch_threshold > 1);
   }
   if (parts_->largest(ring != kNever ? 1 : 0) == 0) return;
   const auto begins = gather(machine.member_begins().begins());

@@ -49,6 +49,15 @@ TEST(Rings, OneThatEndsWhenTheOtherBeginsIsNone) {
   EXPECT_EQ(ring_of_parts({a, b}, kTwoRanks), kNever);
 }
 
+// With two slots: A's circle holds one of them, and what waits for B the other one.
+TEST(Rings, WithSeveralSlotsOneArrowIsEnough) {
+  const PartBegins ahead = part({{1, 0, 100, 100}});
+  const PartBegins behind = part({{1, 0, 150, 160}});
+  EXPECT_EQ(ring_of_parts({ahead, behind}, kTwoRanks), kNever);
+  EXPECT_EQ(ring_of_parts({ahead, behind}, kTwoRanks, true), 100u);
+  EXPECT_EQ(ring_of_parts({ahead, ahead}, kTwoRanks, true), kNever);
+}
+
 TEST(Rings, ThroughThreeParts) {
   const PartBegins a = part({{1, 0, 100, 100}, {3, 0, 500, 500}});
   const PartBegins b = part({{2, 0, 100, 100}, {1, 0, 500, 500}});

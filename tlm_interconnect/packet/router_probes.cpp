@@ -107,16 +107,16 @@ void RouterProbes::paused(uint32_t output, uint32_t virtual_network, Ticks from,
     outputs_[output].paused[virtual_network].set(picoseconds(from), on);
 }
 
-void RouterProbes::state(uint32_t input, Ticks t, State state, uint32_t destination) {
+void RouterProbes::state_changed(uint32_t input, Ticks t, State state, uint32_t destination) {
   Input& in = inputs_[input];
   if (std::exchange(in.last_state, state) != state) in.state.set(picoseconds(t), state);
   if (state != State::idle && std::exchange(in.last_head, destination) != destination)
     in.head.set(picoseconds(t), destination);
 }
 
-void RouterProbes::stalled(uint32_t output, Ticks t, Stall why) {
+void RouterProbes::stall_changed(uint32_t output, Ticks t, Stall why) {
   Output& out = outputs_[output];
-  if (std::exchange(out.last_stall, why) == why) return;
+  out.last_stall = why;
   out.stall.set(picoseconds(t), why);
   if (out.link) out.link->stalled(picoseconds(t), why);
 }

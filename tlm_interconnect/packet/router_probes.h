@@ -64,8 +64,14 @@ class RouterProbes {
   /// The pause or its end holds from `from` on.
   void paused(uint32_t output, uint32_t virtual_network, Ticks from, bool on);
   /// From the cycle `t` on; only changes are told. `destination` matters unless the input is idle.
-  void state(uint32_t input, Ticks t, State state, uint32_t destination);
-  void stalled(uint32_t output, Ticks t, fabric::Stall why);
+  void state(uint32_t input, Ticks t, State state, uint32_t destination) {
+    const Input& in = inputs_[input];
+    if (in.last_state != state || (state != State::idle && in.last_head != destination))
+      state_changed(input, t, state, destination);
+  }
+  void stalled(uint32_t output, Ticks t, fabric::Stall why) {
+    if (outputs_[output].last_stall != why) stall_changed(output, t, why);
+  }
   static constexpr uint32_t kUnknown = ~0u;
   /// One for each output, for the caller to fill: none.
   std::vector<fabric::Stall>& fresh_stalls();
@@ -82,6 +88,9 @@ class RouterProbes {
     std::vector<vcd::Probe> paused;  ///< by virtual network
     std::unique_ptr<fabric::LinkSignals> link;
   };
+  void state_changed(uint32_t input, Ticks t, State state, uint32_t destination);
+  void stall_changed(uint32_t output, Ticks t, fabric::Stall why);
+
   struct Input {
     vcd::Probe state;
     vcd::Probe head;

@@ -88,15 +88,12 @@ void LinkSignals::carried(const Burst& burst) {
   if (burst.begins && flow_) {
     const uint64_t id =
         messages_ == nullptr ? burst.id : (*messages_)[static_cast<PacketRef>(burst.id)].id_low;
-    flow_.set(burst.start, static_cast<uint32_t>(id));
+    // Most packets are of the message of the one before.
+    if (std::exchange(last_flow_, id) != id) flow_.set(burst.start, static_cast<uint32_t>(id));
   }
   total_ += burst.bytes;
   if (burst.ends) bytes_.set(burst.end, total_);
   end_ = burst.end;
-}
-
-void LinkSignals::stalled(Picoseconds t, Stall why) {
-  if (std::exchange(last_, why) != why) stall_.set(t, why);
 }
 
 }  // namespace weft::fabric

@@ -74,7 +74,11 @@ class LinkSignals final : public LinkObserver {
   };
   void carried(const Burst& burst);
   /// From `t` on; calls must not go back in time.
-  void stalled(Picoseconds t, Stall why);
+  void stalled(Picoseconds t, Stall why) {
+    if (last_ == why) return;
+    last_ = why;
+    stall_.set(t, why);
+  }
 
  private:
   LinkSignals(vcd::ProbeHub& probes, const std::string& name, LinkObserver* other, const PacketPool* messages,
@@ -94,6 +98,7 @@ class LinkSignals final : public LinkObserver {
   Picoseconds end_ = 0;        ///< of what was sent last
   Picoseconds stall_end_ = 0;  ///< of the latest wait
   double last_rate_ = 0;       ///< of a burst
+  uint64_t last_flow_ = ~uint64_t{0};
   Stall last_ = Stall::none;
 };
 

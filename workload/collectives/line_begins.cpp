@@ -22,6 +22,10 @@ class Arrows {
   explicit Arrows(uint32_t parts) : parts_(parts), count_(size_t{parts} * parts) {}
 
   void change(const Change& c) { count_[size_t{c.from} * parts_ + c.to] += c.by; }
+  /// Some part waits for another one.
+  bool any() const {
+    return std::any_of(count_.begin(), count_.end(), [](int64_t n) { return n != 0; });
+  }
   /// Some part waits for itself through others.
   bool ring() const {
     std::vector<uint32_t> waiting(parts_);  // 0: not seen, 1: on the way, 2: no ring from it
@@ -76,7 +80,8 @@ std::vector<LineBegin> LineBegins::lines() const {
   return all;
 }
 
-Picoseconds ring_of_parts(const std::vector<PartBegins>& parts, const std::vector<uint32_t>& part_of) {
+Picoseconds ring_of_parts(const std::vector<PartBegins>& parts, const std::vector<uint32_t>& part_of,
+                          bool several) {
   std::vector<Change> changes;
   const auto add = [&](uint32_t from, uint32_t to, Picoseconds begin, Picoseconds end) {
     if (begin >= end || from == to) return;
@@ -113,7 +118,7 @@ Picoseconds ring_of_parts(const std::vector<PartBegins>& parts, const std::vecto
       arrows.change(changes[end]);
       more = more || changes[end].by > 0;
     }
-    if (more && arrows.ring()) return changes[first].at;
+    if (more && (several ? arrows.any() : arrows.ring())) return changes[first].at;
   }
   return kNever;
 }

@@ -62,8 +62,10 @@ struct PartBegins {
   std::vector<MessageWait> waits;
 };
 /// The first time at which parts can have waited for each other in a ring: kNever: at none. `part_of`: of a
-/// rank.
-Picoseconds ring_of_parts(const std::vector<PartBegins>& parts, const std::vector<uint32_t>& part_of);
+/// rank. `several`: what a part waits for can close a circle that is all its own, and it need not be a ring:
+/// it can hold the last of several slots, of which the circle holds the others.
+Picoseconds ring_of_parts(const std::vector<PartBegins>& parts, const std::vector<uint32_t>& part_of,
+                          bool several = false);
 
 }  // namespace weft::collectives
 
