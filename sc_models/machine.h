@@ -134,7 +134,6 @@ class Machine : public sc_core::sc_module {
   /// The cut links of Options::part; null: the machine is whole.
   PartLinks* part_links() { return part_links_.get(); }
   /// .. and what must not have happened for the parts to do as the whole machine does (ring_of_parts()).
-  const collectives::LineBegins& line_begins() const { return slot_waits_.line_begins(); }
   const collectives::MemberBegins& member_begins() const { return slot_waits_.member_begins(); }
 
   /// Starts chunks that wait for slots when nothing moves any more (CollectiveEngine::rescue). True if there

@@ -27,6 +27,7 @@
 #include "sc_main/simulation.h"
 #include "sc_main/sweep/identity.h"
 #include "sc_models/parts_refusal.h"
+#include "workload/collectives/line_begins.h"
 
 namespace weft::cli {
 namespace {
@@ -255,8 +256,10 @@ std::vector<std::vector<T>> PartsRun::gather(const std::vector<T>& own) {
 /// Circles of slots through several parts are found by none of them. What parts know of each other is looked
 /// at first, and what ranks know if there may be one.
 void PartsRun::check_rings(const Machine& machine) {
-  const auto lines = gather(machine.line_begins().lines());
-  const auto waits = gather(machine.line_begins().waits());
+  const collectives::PartBegins own =
+      collectives::part_begins(machine.member_begins(), parts_->cut().part_of);
+  const auto lines = gather(own.lines);
+  const auto waits = gather(own.waits);
   Picoseconds ring = kNever;
   if (parts_->first()) {
     std::vector<collectives::PartBegins> parts(lines.size());

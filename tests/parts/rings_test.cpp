@@ -16,7 +16,6 @@
 namespace weft {
 namespace {
 
-using collectives::LineBegins;
 using collectives::PartBegins;
 using collectives::ring_of_parts;
 
@@ -110,15 +109,25 @@ TEST(Rings, ThroughAMessage) {
   EXPECT_EQ(ring_of_parts({a, waits}, kTwoRanks), 200u);
 }
 
-TEST(Rings, MembersThatAreMissingCountToTheEnd) {
-  LineBegins begins;
-  begins.begun(7, 3, 2, 100);
-  ASSERT_EQ(begins.lines().size(), 1u);
-  EXPECT_EQ(begins.lines()[0].last, kNever);
-  begins.begun(7, 3, 2, 180);
-  ASSERT_EQ(begins.lines().size(), 1u);
-  EXPECT_EQ(begins.lines()[0].first, 100u);
-  EXPECT_EQ(begins.lines()[0].last, 180u);
+TEST(Rings, APartBeginsWithItsFirstMemberAndItsLast) {
+  collectives::MemberBegins begins;
+  begins.begun(7, 3, 1, true, 180);
+  begins.begun(7, 4, 0, true, 90);
+  begins.begun(7, 3, 0, true, 100);
+  begins.begun(8, 0, 0, false, 100);  // of a line that is in this part
+  begins.awaited(0, 2, 50);
+  begins.awaited(0, 1, 50);  // of this part
+  begins.came(0, 2, 60);
+  const PartBegins part = collectives::part_begins(begins, kPairs);
+  ASSERT_EQ(part.lines.size(), 2u);
+  EXPECT_EQ(part.lines[0].index, 3u);
+  EXPECT_EQ(part.lines[0].first, 100u);
+  EXPECT_EQ(part.lines[0].last, 180u);
+  EXPECT_EQ(part.lines[1].first, 90u);
+  EXPECT_EQ(part.lines[1].last, 90u);
+  ASSERT_EQ(part.waits.size(), 1u);
+  EXPECT_EQ(part.waits[0].source, 2u);
+  EXPECT_EQ(part.waits[0].to, 60u);
 }
 
 TEST(Codec, GivesBackWhatItGot) {

@@ -51,33 +51,26 @@ class Arrows {
 
 }  // namespace
 
-void LineBegins::begun(uint64_t collective, uint64_t index, uint32_t here, Picoseconds now) {
-  if (here == 1) {
-    over_.push_back({collective, index, now, now});
-    return;
+PartBegins part_begins(const MemberBegins& of, const std::vector<uint32_t>& part_of) {
+  PartBegins part;
+  for (const MemberBegin& begin : of.begins())
+    if (begin.crosses) part.lines.push_back({begin.collective, begin.index, begin.at, begin.at});
+  std::sort(part.lines.begin(), part.lines.end(), [](const LineBegin& a, const LineBegin& b) {
+    return std::tie(a.collective, a.index, a.first) < std::tie(b.collective, b.index, b.first);
+  });
+  size_t lines = 0;
+  for (const LineBegin& line : part.lines) {
+    LineBegin& before = part.lines[lines == 0 ? 0 : lines - 1];
+    if (lines != 0 && before.collective == line.collective && before.index == line.index) {
+      before.last = line.last;
+    } else {
+      part.lines[lines++] = line;
+    }
   }
-  const auto [at, fresh] = open_.try_emplace({collective, index}, Open{now, 0});
-  if (++at->second.begun != here) return;
-  over_.push_back({collective, index, at->second.first, now});
-  open_.erase(at);
-}
-
-void LineBegins::awaited(uint32_t rank, uint32_t source, Picoseconds now) {
-  waiting_[uint64_t{rank} << 32 | source].push_back(waits_.size());
-  waits_.push_back({source, now, kNever});
-}
-
-void LineBegins::came(uint32_t rank, uint32_t source, Picoseconds now) {
-  const auto at = waiting_.find(uint64_t{rank} << 32 | source);
-  waits_[at->second.front()].to = now;
-  at->second.erase(at->second.begin());
-  if (at->second.empty()) waiting_.erase(at);
-}
-
-std::vector<LineBegin> LineBegins::lines() const {
-  std::vector<LineBegin> all = over_;
-  for (const auto& [of, open] : open_) all.push_back({of.first, of.second, open.first, kNever});
-  return all;
+  part.lines.resize(lines);
+  for (const RankWait& wait : of.waits())
+    if (part_of[wait.source] != part_of[wait.rank]) part.waits.push_back({wait.source, wait.from, wait.to});
+  return part;
 }
 
 Picoseconds ring_of_parts(const std::vector<PartBegins>& parts, const std::vector<uint32_t>& part_of,

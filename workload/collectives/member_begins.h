@@ -27,6 +27,7 @@ struct MemberBegin {
   uint64_t index = 0;  ///< SharedCollective::index()
   Picoseconds at = 0;
   uint32_t rank = 0;
+  bool crosses = false;  ///< the chunk has members in other parts
 };
 /// A rank waits for a message of another one.
 struct RankWait {
@@ -39,8 +40,8 @@ struct RankWait {
 /// Of the ranks of one part.
 class MemberBegins {
  public:
-  void begun(uint64_t collective, uint64_t index, uint32_t rank, Picoseconds now) {
-    begins_.push_back({collective, index, now, rank});
+  void begun(uint64_t collective, uint64_t index, uint32_t rank, bool crosses, Picoseconds now) {
+    begins_.push_back({collective, index, now, rank, crosses});
   }
   void awaited(uint32_t rank, uint32_t source, Picoseconds now);
   void came(uint32_t rank, uint32_t source, Picoseconds now);

@@ -100,9 +100,9 @@ uint32_t SlotWaits::here(SharedCollective& collective, size_t at, const Axis& ax
 
 void SlotWaits::note_begin(SharedCollective& collective, size_t at, const Axis& axis, uint32_t base,
                            uint32_t rank) {
-  if (axis.size > 1) member_begins_.begun(collective.key_, at, rank, now_);
-  const uint32_t members = here(collective, at, axis, base);
-  if (members != axis.size) line_begins_.begun(collective.key_, at, members, now_);
+  if (axis.size == 1) return;
+  const bool crosses = here(collective, at, axis, base) != axis.size;
+  member_begins_.begun(collective.key_, at, rank, crosses, now_);
 }
 
 uint32_t SlotWaits::members_here(const SharedCollective& collective, const std::vector<AxisView>& views,
@@ -156,8 +156,6 @@ void SlotWaits::finished(SharedCollective& collective) {
 void SlotWaits::message_awaited(NpuId rank, NpuId source, Picoseconds now) {
   if (now != now_) advance(now);
   if (tell_) member_begins_.awaited(weft::index(rank), weft::index(source), now);
-  if (tell_ && ranks_[weft::index(source)] == nullptr)
-    line_begins_.awaited(weft::index(rank), weft::index(source), now);
   ++awaited_[weft::index(source)];
   sources_[weft::index(rank)].push_back(weft::index(source));
   if (wanted(weft::index(rank))) look_at(weft::index(rank));
@@ -170,8 +168,6 @@ void SlotWaits::message_came(NpuId rank, NpuId source, Picoseconds now) {
     request();
   }
   if (tell_) member_begins_.came(weft::index(rank), weft::index(source), now);
-  if (tell_ && ranks_[weft::index(source)] == nullptr)
-    line_begins_.came(weft::index(rank), weft::index(source), now);
   --awaited_[weft::index(source)];
   std::vector<uint32_t>& sources = sources_[weft::index(rank)];
   *std::find(sources.begin(), sources.end(), weft::index(source)) = sources.back();

@@ -18,7 +18,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "workload/collectives/line_begins.h"
 #include "workload/collectives/member_begins.h"
 #include "workload/collectives/plan.h"
 
@@ -129,11 +128,9 @@ class SlotWaits {
   void add(NpuId rank, SlotRank& who);
   /// Not all of the machine's `npus` will be added: the others are simulated elsewhere, or begin with those
   /// that stand for them. Circles are then found among those that are added; one that passes others is not.
-  /// Before the first one is added. `tell`: line_begins() is kept.
+  /// Before the first one is added. `tell`: member_begins() is kept.
   void expect_some_of(uint32_t npus, bool tell);
-  /// With expect_some_of() and `tell`: when the chunks of lines that others are on, too, were begun here.
-  const LineBegins& line_begins() const { return line_begins_; }
-  /// The same of all lines, rank by rank.
+  /// With expect_some_of() and `tell`: when the ranks have begun chunks, and waited for messages.
   const MemberBegins& member_begins() const { return member_begins_; }
 
   /// The rank starts its part of a collective. The result lives until all members have finished. Null: other
@@ -224,10 +221,9 @@ class SlotWaits {
   const Config& config_;
   std::function<void()> ask_;
   std::vector<SlotRank*> ranks_;  ///< null: simulated elsewhere
-  LineBegins line_begins_;
   MemberBegins member_begins_;
   bool some_ = false;                           ///< there are such
-  bool tell_ = false;                           ///< line_begins_ and member_begins_ are kept
+  bool tell_ = false;                           ///< member_begins_ is kept
   std::vector<uint32_t> missed_;                ///< by rank: open chunks that it has not begun
   std::vector<uint32_t> engaged_;               ///< by rank: open chunks that it has begun
   std::vector<uint32_t> awaited_;               ///< by rank: messages of it that others wait for
