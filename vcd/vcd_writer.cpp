@@ -45,7 +45,8 @@ OpenWriters& open_writers() {
   return instance;
 }
 
-OpenWriters::~OpenWriters() {
+/// Each is written, whatever becomes of the others: there is nobody to tell.
+void flush_each(const std::vector<VcdWriter*>& writers) noexcept {
   for (VcdWriter* writer : writers) {
     try {
       if (writer->options().before_flush) writer->options().before_flush();
@@ -53,9 +54,13 @@ OpenWriters::~OpenWriters() {
     }
     try {
       writer->flush();
-    } catch (...) {  // NOLINT(bugprone-empty-catch): at exit there is nobody left to tell
+    } catch (...) {  // NOLINT(bugprone-empty-catch)
     }
   }
+}
+
+OpenWriters::~OpenWriters() {
+  flush_each(writers);
 }
 
 /// The dense code of a signal: bijective base 94 of the printable characters, least significant first, which
@@ -172,17 +177,7 @@ void VcdWriter::flush_all() noexcept {
   // The hook may run while this very thread opens or closes a writer; then that one is lost rather than the
   // process.
   const std::unique_lock<std::mutex> lock(all.mutex, std::try_to_lock);
-  if (!lock.owns_lock()) return;
-  for (VcdWriter* writer : all.writers) {
-    try {
-      if (writer->options().before_flush) writer->options().before_flush();
-    } catch (...) {  // NOLINT(bugprone-empty-catch): what there was to tell the writer, it has been told
-    }
-    try {
-      writer->flush();
-    } catch (...) {  // NOLINT(bugprone-empty-catch): the other files still want to be saved
-    }
-  }
+  if (lock.owns_lock()) flush_each(all.writers);
 }
 
 uint32_t VcdWriter::scope_of(std::string_view path) {

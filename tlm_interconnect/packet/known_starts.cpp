@@ -419,8 +419,10 @@ void KnownStarts::set_aside(PacketTrain& train, std::shared_ptr<KnownStart> star
   for (TrainArrivals::Burst& burst : train.bursts) burst.first += t + start->begun.time;
   trains_.clear_drift(train);
   train.start = std::move(start);
-  train.to_the_end = train.start->emptied != nullptr;
-  if (train.to_the_end) train.until = std::max(train.until, over(train) + train.start->last_sent);
+  if (train.start->emptied != nullptr) {
+    train.aside = PacketTrain::Aside::whole;
+    train.until = std::max(train.until, over(train) + train.start->last_sent);
+  }
   trains_.stop_path(train);
 }
 
@@ -549,7 +551,7 @@ void KnownStarts::last_sent(PacketTrain& train, Ticks t) {
     return;
   }
   train.to->record_arrivals(nullptr);
-  train.empties = true;
+  train.aside = PacketTrain::Aside::emptying;
   trains_.stop_path(train);
 }
 
@@ -559,7 +561,7 @@ bool KnownStarts::goes_to_the_end(PacketTrain& train) {
   if (train.disturbed || trains_.now() >= until ||
       !train.from->sends_only(train.virtual_network, train.message))
     return false;
-  train.empties = true;
+  train.aside = PacketTrain::Aside::whole_sent;
   train.until = until;
   train.from->set_aside(until);
   return train.from->sent_by_train(train.first, train.virtual_network, over(train) + train.start->last_busy);
@@ -601,7 +603,7 @@ void KnownStarts::resume_emptied(PacketTrain& train) {
   const bool split = present < train.until;
   trains_.counters_.splits += split;
   if (!split) {
-    if (train.to_the_end) bring_all(train);
+    if (train.aside == PacketTrain::Aside::whole_sent) bring_all(train);
     take_packets_away(train);
     restore(train, train.first, emptied);
     bring(train, unpacked(emptied.arrivals, train.first), train.bursts);

@@ -95,8 +95,10 @@ struct PacketTrain {
   std::vector<OutputLoad> loads;      ///< before it began, by hop
   bool all_sent = false;              ///< while it is resumed
   bool disturbed = false;             ///< somebody else comes, maybe at its very end
-  bool empties = false;               ///< set aside with all packets sent: its path empties
-  bool to_the_end = false;            ///< .. so it is known, and is set aside until then
+  /// What of its message is set aside: packets that recur; all that is left, which is known; that, with all
+  /// packets sent; the way of those that are sent.
+  enum class Aside : uint8_t { stream, whole, whole_sent, emptying };
+  Aside aside = Aside::stream;
   // How a period changes the queues, by hop and VC, and the credits, of the interface and then by hop and
   // VC.
   std::vector<StateRecord::Queue> queues;

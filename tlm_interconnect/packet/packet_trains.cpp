@@ -514,7 +514,7 @@ void PacketTrains::forget(Train& train) {
   train.start.reset();
   train.all_sent = false;
   train.disturbed = false;
-  train.empties = train.to_the_end = false;
+  train.aside = Train::Aside::stream;
   train.phase = Phase::idle;
   train.next_try = train.begun + train.retry;
   train.window = kFirstWindow;
@@ -644,14 +644,16 @@ void PacketTrains::resume(uint32_t ni) {
   if (train.phase == Phase::joined) joint_.resume(train);
   if (train.phase != Phase::carried) return;
   const Ticks present = now();
-  if (train.to_the_end && present >= train.until && !train.empties && starts_.goes_to_the_end(train)) return;
-  if (train.empties && (!train.to_the_end || present >= train.until)) return starts_.resume_emptied(train);
-  train.to_the_end = false;
+  if (train.aside == Train::Aside::whole && present >= train.until && starts_.goes_to_the_end(train)) return;
+  // Somebody may have come just then.
+  const bool split = present < train.until;
+  if (train.aside == Train::Aside::emptying || (train.aside == Train::Aside::whole_sent && !split))
+    return starts_.resume_emptied(train);
+  train.aside = Train::Aside::stream;
   // Whole periods, but nothing that a router had decided ahead may be moved beyond now: somebody else takes
   // part in these cycles.
   Ticks undecided = train.since;
   for (const Hop& hop : train.path) undecided = std::max(undecided, hop.undecided);
-  const bool split = present < train.until;
   if (train.start) undecided = std::max(undecided, train.first + train.start->begun.until);
   const bool begun = train.start && present >= undecided;
   if (begun) starts_.bring_back(train);
@@ -753,7 +755,7 @@ uint64_t PacketTrains::flits_under_way() const {
     Ticks begin = train->since;
     if (train->start) {
       begin = train->first + train->start->begun.until;
-      if ((train->empties && !train->to_the_end) || kernel_time() < begin) continue;
+      if (train->aside == Train::Aside::emptying || kernel_time() < begin) continue;
       flits += train->start->begun.flits;
     }
     const uint64_t passed = std::min(train->repeats, (kernel_time() - begin) / train->period);
