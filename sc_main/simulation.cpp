@@ -129,6 +129,7 @@ bool simulate(Machine& machine, const std::function<bool()>& finished, const std
     do {
       run_until_idle(work, slice, progress, begin_s);
     } while (!stop_requested() && !finished() && machine.rescue());
+    if (!finished()) machine.settle();
   } catch (const Interrupted&) {
     // A process was stopped in its work. What is finished remains valid.
   } catch (...) {

@@ -144,6 +144,9 @@ class Machine : public sc_core::sc_module {
   /// starts there were.
   std::vector<std::string> slot_warnings(uint64_t beyond) const;
 
+  /// Brings what packet networks have counted up to now (PacketNetwork::settle()). Call between two steps of
+  /// the simulation, before results of an unfinished run are taken.
+  void settle();
   /// Packet networks and memories are as they were in the beginning, but for what has been counted
   /// (PacketNetwork::restart(), MemoryTarget::restart()). Call between two steps of the simulation, when
   /// nothing is on its way.

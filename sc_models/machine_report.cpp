@@ -59,6 +59,12 @@ std::vector<std::string> Machine::slot_warnings(uint64_t beyond) const {
   return lines;
 }
 
+void Machine::settle() {
+  for (const auto& fabric : packets_) {
+    for (uint32_t n = 0; n < fabric->networks(); ++n) fabric->network(n).settle();
+  }
+}
+
 void Machine::restart() {
   for (const auto& fabric : packets_) {
     for (uint32_t n = 0; n < fabric->networks(); ++n) fabric->network(n).restart();

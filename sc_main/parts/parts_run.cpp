@@ -237,6 +237,7 @@ bool PartsRun::simulate(Machine& machine, const std::function<bool()>& finished,
     start_again(fmt::format("at {} nothing moved any more; one process says why, or goes on",
                             readable_time(all.clock)));
   if (!all.stop) check_rings(machine);
+  if (!all.finished) machine.settle();
   take_statistics(machine);
   return all.finished;
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -104,6 +105,37 @@ TEST_F(Signals, ARunThatWouldTakeHoursEndsWithItsPartialResults) {
         EXPECT_EQ(sum, picoseconds(row.at("time_ns")));
       }
     }
+  }
+}
+
+// Packets that are under way by trains are in links.csv as they are in summary.json.
+TEST_F(Signals, LinksHaveWhatIsUnderWay) {
+  std::vector<std::string> arguments = endless("packet");
+  for (int64_t rank = 0; rank < 8; ++rank) {
+    std::vector<PbNode> nodes;
+    for (int64_t i = 1; i < 30000; ++i) {
+      const int64_t bytes = 8'000'000 + 256'000 * (rank / 2);  // no two pairs end at the same time
+      const auto id = static_cast<uint64_t>(i);
+      nodes.push_back(rank % 2 == 0 ? trace::test::send(id, rank + 1, bytes, i)
+                                    : trace::test::receive(id, rank - 1, bytes, i));
+      if (i > 1) nodes.back().add_data_deps(id - 1);
+    }
+    write_trace(at("t." + std::to_string(rank) + ".et"), nodes);
+  }
+  for (const int ms : {100, 200, 300}) {
+    fs::remove_all(at("out"));
+    RunningWeft weft(arguments);
+    wait_for("effective.yaml", weft);
+    sleep_ms(ms);
+    weft.signal(SIGINT);
+    EXPECT_EQ(weft.wait().status, 130);
+    const json summary = json::parse(read(at("out/summary.json")));
+    EXPECT_GT(summary["trains"]["carried"].get<uint64_t>(), 0u);
+    uint64_t bytes = 0;
+    for (const auto& row : read_csv(at("out/links.csv"))) bytes += std::stoull(row.at("bytes"));
+    // Each flit passes two links. What is on its way, or decided ahead of time, is a few of their latencies.
+    const auto flits = static_cast<int64_t>(bytes / 64 / 2);
+    EXPECT_LT(std::abs(flits - summary["flits"].get<int64_t>()), 4 * 4 * 500e-9 * 50e9 / 64);
   }
 }
 

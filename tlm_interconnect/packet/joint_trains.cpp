@@ -135,9 +135,6 @@ JointTrains::Formed JointTrains::add(const PacketOwner& owner) {
   if (!from.sends_nothing_else(train->virtual_network)) return Formed::later;
   if (PacketTrains::left(from.progress(train->virtual_network)) < costs::kShortest) return Formed::later;
   if (!trains_.prepare(*train) || !trains_.count_company(*train)) return Formed::no;
-  // With bubbles one of 2,000 drawn networks had other arrivals after such trains. Why has not been found.
-  if (std::any_of(train->path.begin(), train->path.end(), [](const TrainHop& hop) { return hop.bubble; }))
-    return Formed::no;
   found_.push_back(train);
   return Formed::yes;
 }
@@ -419,12 +416,7 @@ void JointTrains::add_periods(JointTrain& group, uint64_t passed) {
     trains_.counters_.hops += packets * train.path.size();
     trains_.starts_.saved(packets * train.path.size());
     trains_.earn(train, (costs::kEarnedByTrain * train.path.size() + costs::kEarnedByBeginning) * packets);
-    if (member.bursts.empty()) continue;
-    MessagePool::Open& open = trains_.messages_[train.message];
-    open.left -= packets;
-    open.last += by;
-    train.to->arrived_by_train(open.message, train.from->packet_flits_of_trains(), member.bursts,
-                               group.period, passed);
+    if (!member.bursts.empty()) trains_.arrive(train, member.bursts, group.period, packets, passed);
   }
   const NetworkInterface& one = *group.members[0].train->from;
   for (JointTrain::Place& place : group.places) {

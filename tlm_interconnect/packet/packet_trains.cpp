@@ -684,7 +684,7 @@ void PacketTrains::resume(uint32_t ni) {
       counters_.hops += through;
       hops += through;
     }
-    if (through != 0) arrive(train, through, passed);
+    if (through != 0) arrive(train, train.bursts, train.period, through, passed);
     earn(train, kEarnedByTrain * hops + kEarnedByBeginning * packets);
   }
   starts_.saved(hops);
@@ -712,13 +712,12 @@ void PacketTrains::resume(uint32_t ni) {
   }
 }
 
-// So many packets of it have arrived, in so many periods.
-void PacketTrains::arrive(Train& train, uint64_t packets, uint64_t periods) {
+void PacketTrains::arrive(const Train& train, const std::vector<TrainArrivals::Burst>& bursts, Ticks period,
+                          uint64_t packets, uint64_t periods) {
   MessagePool::Open& open = messages_[train.message];
   open.left -= packets;
-  open.last += periods * train.period;
-  train.to->arrived_by_train(open.message, train.from->packet_flits_of_trains(), train.bursts, train.period,
-                             periods);
+  open.last += periods * period;
+  train.to->arrived_by_train(open.message, train.from->packet_flits_of_trains(), bursts, period, periods);
 }
 
 void PacketTrains::replay_from(Train& train, Ticks first, Ticks shift, Ticks present) {
@@ -745,7 +744,11 @@ void PacketTrains::restart(Ticks now) {
 }
 
 void PacketTrains::resume_all() {
-  for (uint32_t ni = 0; ni < trains_.size(); ++ni) resume(ni);
+  for (uint32_t ni = 0; ni < trains_.size(); ++ni) {
+    // Even if it is just to be set aside to its end.
+    if (trains_[ni] && trains_[ni]->aside == Train::Aside::whole) trains_[ni]->aside = Train::Aside::stream;
+    resume(ni);
+  }
 }
 
 uint64_t PacketTrains::flits_under_way() const {

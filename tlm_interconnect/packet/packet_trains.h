@@ -156,7 +156,9 @@ class PacketTrains {
   /// been counted.
   enum class Write : uint8_t { state, state_and_horizon, all };
   void write_path(const Train& train, Write what);
-  void arrive(Train& train, uint64_t packets, uint64_t periods);
+  /// So many packets of it have arrived in so many periods, in each as `bursts` tell.
+  void arrive(const Train& train, const std::vector<TrainArrivals::Burst>& bursts, Ticks period,
+              uint64_t packets, uint64_t periods);
   void replay_from(Train& train, Ticks first, Ticks shift, Ticks present);
   bool turned(const Train& train, size_t link) const;
   uint64_t rounds(const std::vector<VcNames>& earlier) const;
