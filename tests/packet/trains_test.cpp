@@ -821,6 +821,33 @@ TEST(Trains, KnowMessagesThatBeginAlike) {
   EXPECT_EQ(counted, simulated + simulated + simulated + simulated + known + known);
 }
 
+/// Four ranks, 100 ns from their switch. Its buffers hold what comes within a round trip.
+struct FarSwitch {
+  explicit FarSwitch(bool trains = true)
+      : network("network", config(trains), make_from_notation("Switch(4)", link(), link())) {
+    listen(log);
+  }
+  void listen(PacketSink& sink) {
+    for (uint32_t r = 0; r < network.ranks(); ++r) network.ni(r).set_sink(&sink);
+  }
+
+  PacketNetwork network;
+  Log log;
+
+ private:
+  static LinkTiming link() {
+    LinkTiming link;
+    link.latency = ticks(100000);
+    return link;
+  }
+  static PacketConfig config(bool trains) {
+    PacketConfig config;
+    config.buffer_flits = 2048;
+    config.trains = trains;
+    return config;
+  }
+};
+
 // A message that is known to its end is sent, and its path empties, without being simulated. Somebody who
 // comes in between, whenever, finds everything as it would have been.
 TEST(Trains, ChangeNothingNearTheEndOfOneThatIsKnown) {
@@ -850,15 +877,10 @@ TEST(Trains, ChangeNothingNearTheEndOfOneThatIsKnown) {
     for (const uint64_t bytes : {256ull * 300 - 100, 256ull * 300 - 255, 256ull * 300}) {
       const auto text = [&](bool trains) {
         return in_child([&]() -> std::string {
-          LinkTiming link;
-          link.latency = ticks(100000);
-          PacketConfig config;
-          config.buffer_flits = 2048;
-          config.trains = trains;
-          PacketNetwork network("network", config, make_from_notation("Switch(4)", link, link));
-          Log log;
+          FarSwitch far(trains);
+          auto& [network, log] = far;
           Next sink(log);
-          for (uint32_t r = 0; r < network.ranks(); ++r) network.ni(r).set_sink(&sink);
+          far.listen(sink);
           advance(1000);
           for (uint32_t k = 0; k < 800; ++k) {
             const bool disturbed = k > 12 && k % 4 == 3;
@@ -899,13 +921,8 @@ TEST(Trains, ChangeNothingNearTheEndOfOneThatIsKnown) {
 // first one of another rank to the same receiver.
 TEST(Trains, KnowMessagesWhosePathClears) {
   const std::string counted = in_child([]() -> std::string {
-    LinkTiming link;
-    link.latency = ticks(100000);
-    PacketConfig config;
-    config.buffer_flits = 2048;
-    PacketNetwork network("network", config, make_from_notation("Switch(4)", link, link));
-    Log log;
-    for (uint32_t r = 0; r < network.ranks(); ++r) network.ni(r).set_sink(&log);
+    FarSwitch far;
+    auto& [network, log] = far;
     std::string text;
     advance(1000);
     for (uint32_t k = 0; k < 8; ++k) {
@@ -973,20 +990,13 @@ TEST(Trains, AreNotForSinksThatWantEveryPacketInTime) {
             "0 late of 1000, 0 trains");
 }
 
-// Counters that are read in the middle of a train.
 // A message that is known is set aside to its end, and then while its path empties. Without trains some
 // packets are decided ahead of time.
 TEST(Trains, SettleBringsCountersUpToNowOfOneThatIsKnown) {
   const auto counted = [](bool trains) {
     return in_child([&]() -> std::string {
-      LinkTiming link;
-      link.latency = ticks(100000);
-      PacketConfig config;
-      config.buffer_flits = 2048;
-      config.trains = trains;
-      PacketNetwork network("network", config, make_from_notation("Switch(4)", link, link));
-      Log log;
-      for (uint32_t r = 0; r < network.ranks(); ++r) network.ni(r).set_sink(&log);
+      FarSwitch far(trains);
+      PacketNetwork& network = far.network;
       std::string text;
       advance(1000);
       for (uint32_t k = 0; k < 600; ++k) {
@@ -1021,6 +1031,7 @@ TEST(Trains, SettleBringsCountersUpToNowOfOneThatIsKnown) {
   EXPECT_EQ(numbers, 1200u);
 }
 
+// Counters that are read in the middle of a train.
 TEST(Trains, SettleBringsCountersUpToNow) {
   const auto midway = [](bool trains, uint32_t vcs) {
     return in_child([&]() -> std::string {
