@@ -34,18 +34,18 @@ using EnumTable = std::vector<std::string>;
 /// picoseconds is at the later one.
 struct Steps {
   uint64_t first;
-  uint64_t stride;
   uint32_t count;
   uint32_t per_picosecond;
+  uint64_t stride;
   Time begin;  ///< of the first of them (ps)
   Time end;    ///< .. the last
 
   // Inline, because whoever makes them knows the unit as a constant.
   constexpr Steps(uint64_t first_moment, uint32_t steps = 1, uint64_t apart = 0, uint32_t per_ps = 1)
       : first(first_moment),
-        stride(apart),
         count(steps),
         per_picosecond(per_ps),
+        stride(apart),
         begin(in_picoseconds(first_moment, per_ps)),
         end(steps <= 1 ? begin : in_picoseconds(first_moment + (steps - 1) * apart, per_ps)) {}
 

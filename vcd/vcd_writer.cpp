@@ -139,7 +139,7 @@ bool is_name_part(std::string_view part) {
 
 }  // namespace
 
-VcdWriter::VcdWriter(WriterOptions options) : options_(std::move(options)) {
+VcdWriter::VcdWriter(WriterOptions options) : options_(std::move(options)), process_(::getpid()) {
   if (options_.window.from > options_.window.to) {
     throw std::invalid_argument(fmt::format("waveform window: from {} ps is after to {} ps",
                                             options_.window.from, options_.window.to));
@@ -778,7 +778,7 @@ void VcdWriter::finish(Time end) {
 }
 
 void VcdWriter::close(Time end_time) {
-  if (!open_) return;
+  if (!open_ || !is_of_this_process()) return;
   tick();
   if (end_time > now_) advance(end_time);
   if (!open_) return;
@@ -791,7 +791,7 @@ void VcdWriter::close(Time end_time) {
 }
 
 void VcdWriter::flush() {
-  if (!open_) return;
+  if (!open_ || !is_of_this_process()) return;
   tick();
   if (!header_) write_header();
   write_step();
@@ -800,7 +800,15 @@ void VcdWriter::flush() {
   write_buffer();
 }
 
+bool VcdWriter::is_of_this_process() const {
+  return ::getpid() == process_;
+}
+
 void VcdWriter::write_buffer() {
+  if (!is_of_this_process()) {
+    buffer_.clear();
+    return;
+  }
   size_t done = 0;
   while (done < buffer_.size()) {
     const ssize_t n = ::write(file_, buffer_.data() + done, buffer_.size() - done);

@@ -7,6 +7,8 @@
 #ifndef WEFT_VCD_VCD_WRITER_H
 #define WEFT_VCD_VCD_WRITER_H
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -56,7 +58,8 @@ struct WriterOptions {
 /// (a real number: NaN, text: empty).
 ///
 /// Ends: close() writes up to the end; the destructor and flush_all() write what is known at now(), so that a
-/// file is readable up to the moment of an error. One writer is used by one thread at a time.
+/// file is readable up to the moment of an error. One writer is used by one thread at a time. The copy of a
+/// writer in a process that was forked off writes nothing: the file is its parent's.
 class VcdWriter {
  public:
   /// Opens the file. Throws WriteError if that fails, std::invalid_argument if the window is empty.
@@ -142,6 +145,8 @@ class VcdWriter {
   /// The first failure to write, if any: a WriteError thrown inside a simulation kernel may not arrive as
   /// one.
   const std::optional<WriteError>& failure() const { return failure_; }
+  /// False in a process that was forked off after the file was opened.
+  bool is_of_this_process() const;
   /// Committed values that wait for their time.
   size_t waiting() const { return queue_.size() - revoked_; }
 
@@ -263,6 +268,7 @@ class VcdWriter {
   void stop() noexcept;
 
   WriterOptions options_;
+  const pid_t process_;  ///< that opened the file
   int file_ = -1;
   bool open_ = false;     ///< more may be recorded
   bool header_ = false;   ///< the header is in the buffer or the file

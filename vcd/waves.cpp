@@ -80,7 +80,7 @@ void Waves::close(Time end_time) {
   begin();
   settled()->close(end_time);
   thread_.reset();  // the writer ignores what comes now, and no clock is read any more
-  if (path_.empty() || writer_->failure()) return;
+  if (path_.empty() || writer_->failure() || !writer_->is_of_this_process()) return;
   std::error_code error;
   std::filesystem::rename(writer_->options().path, path_, error);
   if (error) throw WriteError(writer_->options().path, "cannot be renamed: " + error.message());

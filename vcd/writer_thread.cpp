@@ -6,17 +6,15 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
-#include <system_error>
 #include <utility>
 
 namespace weft::vcd {
 
 WriterThread::WriterThread(VcdWriter& writer, std::function<Time()> clock)
-    : writer_(writer), clock_(std::move(clock)) {
+    : writer_(writer), to_(writer.options().window.to), clock_(std::move(clock)) {
   for (uint64_t i = 0; i < kBlocks; ++i) blocks_.push_back(std::make_unique<Block>());
   block_ = blocks_.front().get();
 }
@@ -42,7 +40,7 @@ WriterThread::~WriterThread() {
 }
 
 bool WriterThread::forked() const {
-  return thread_ != nullptr && ::getpid() != process_;
+  return !writer_.is_of_this_process();
 }
 
 void WriterThread::probe(Time t, SignalId signal, double value) {
@@ -109,12 +107,13 @@ void WriterThread::settle() {
 }
 
 void WriterThread::rest() {
-  if (!forked() && thread_ == nullptr) {
+  const bool dropped = forked();
+  if (!dropped && thread_ == nullptr) {
     make(*block_);
     return;
   }
   if (block_->size != 0) hand_over();
-  if (forked()) return;
+  if (dropped) return;
   std::unique_lock<std::mutex> lock(locks_->mutex);
   locks_->made.wait(lock, [this] { return handed_ == done_; });
 }
@@ -159,15 +158,15 @@ void WriterThread::start() {
   for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) sigdelset(&all, fault);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
-    process_ = ::getpid();
     thread_ = std::make_unique<std::thread>([this] { work(); });
-  } catch (const std::system_error&) {
+  } catch (const std::exception&) {
     alone_ = true;
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void WriterThread::work() {
+  pthread_setname_np(pthread_self(), "waves");
   std::unique_lock<std::mutex> lock(locks_->mutex);
   for (;;) {
     locks_->filled.wait(lock, [this] { return handed_ != done_ || ends_; });

@@ -6,8 +6,6 @@
 #ifndef WEFT_VCD_WRITER_THREAD_H
 #define WEFT_VCD_WRITER_THREAD_H
 
-#include <sys/types.h>
-
 #include <array>
 #include <condition_variable>
 #include <cstddef>
@@ -61,7 +59,7 @@ class WriterThread {
   template <class Value>
   FutureHandle probe_at(Time t, SignalId signal, const Value& value) {
     move();
-    if (t > writer_.options().window.to) return {};
+    if (t > to_) return {};
     const FutureHandle handle = keep(t);
     put({Kind::ahead, 0, 0, signal, handle.slot});
     probe(t, signal, value);
@@ -77,19 +75,22 @@ class WriterThread {
 
  private:
   enum class Kind : uint8_t { number, real, text, span, steps, ahead, revoke, advance };
+  /// No two neighbours are also neighbours in Steps. Otherwise the compiler copies both at once, and a
+  /// processor that has just written them one by one waits for all its writes before it can read them
+  /// together.
   struct Call {
     Kind kind = Kind::number;
-    uint64_t time = 0;  ///< of steps: the first moment
-    uint64_t value =
-        0;  ///< of a real number: its bits; of a text: its place in the block; of steps: the stride
+    uint32_t count = 0;  ///< of steps; of what is told ahead: its slot
+    uint64_t time = 0;   ///< of steps: the first moment
+    /// Of a real number: its bits; of a text: its place in the block; of steps: the stride.
+    uint64_t value = 0;
     SignalId signal{};
-    uint32_t count = 0;           ///< of steps; of what is told ahead: its slot
-    uint32_t per_picosecond = 1;  ///< of steps
     int32_t by = 0;               ///< of steps
+    uint32_t per_picosecond = 1;  ///< of steps
 
     Call() = default;
     Call(Kind what, uint64_t at, uint64_t to, SignalId of, uint32_t n = 0, uint32_t per_ps = 1, int each = 0)
-        : kind(what), time(at), value(to), signal(of), count(n), per_picosecond(per_ps), by(each) {}
+        : kind(what), count(n), time(at), value(to), signal(of), by(each), per_picosecond(per_ps) {}
   };
   static constexpr size_t kCalls = 4096;  ///< of a block, which stays in the processor's second-level cache
   static constexpr uint64_t kBlocks = 4;
@@ -131,23 +132,28 @@ class WriterThread {
   void throw_error();
 
   VcdWriter& writer_;
+  const Time to_;  ///< end of the writer's window
   std::function<Time()> clock_;
-  Time now_ = 0;
+
+  // Each thread's members have cache lines of their own: they are written with every call.
+  static constexpr size_t kLine = 64;
+
+  // Of the caller.
+  alignas(kLine) Time now_ = 0;
   uint32_t until_tick_ = 1;
+  bool failed_ = false;  ///< error_ was seen
+  bool alone_ = false;   ///< no second thread could be made
+  Block* block_;         ///< that is being filled
   std::vector<std::unique_ptr<Block>> blocks_;
-  Block* block_;  ///< that is being filled
   std::vector<Ahead> ahead_;
   std::vector<uint32_t> free_;  ///< of ahead_
   size_t forget_at_ = 1024;     ///< entries of ahead_
   uint64_t sequence_ = 0;
-  bool failed_ = false;  ///< error_ was seen
-  bool alone_ = false;   ///< no second thread could be made
-  pid_t process_ = 0;    ///< whose the second thread is
 
   // Of the second thread.
-  std::vector<FutureHandle> handles_;  ///< the writer's, by the place in ahead_
-  bool is_ahead_ = false;              ///< the next value is
-  uint32_t slot_ = 0;                  ///< .. and has this place
+  alignas(kLine) std::vector<FutureHandle> handles_;  ///< the writer's, by the place in ahead_
+  bool is_ahead_ = false;                             ///< the next value is
+  uint32_t slot_ = 0;                                 ///< .. and has this place
 
   // Of both.
   struct Locks {
@@ -155,9 +161,9 @@ class WriterThread {
     std::condition_variable filled;
     std::condition_variable made;
   };
-  std::unique_ptr<Locks> locks_ = std::make_unique<Locks>();  ///< of all that follows
-  uint64_t handed_ = 0;                                       ///< blocks that were handed over
-  uint64_t done_ = 0;                                         ///< .. whose calls were made
+  alignas(kLine) std::unique_ptr<Locks> locks_ = std::make_unique<Locks>();  ///< of all that follows
+  uint64_t handed_ = 0;                                                      ///< blocks that were handed over
+  uint64_t done_ = 0;                                                        ///< .. whose calls were made
   bool ends_ = false;
   std::exception_ptr error_;
   std::unique_ptr<std::thread> thread_;  ///< null: not started

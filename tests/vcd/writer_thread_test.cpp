@@ -248,6 +248,49 @@ TEST_F(WriterThreadTest, AForkedProcessEnds) {
       ::testing::ExitedWithCode(3), "");
 }
 
+// Forked off before or after the second thread began, it ends by exit(), which flushes what is left.
+TEST_F(WriterThreadTest, AForkedProcessLeavesTheFileToItsParent) {
+  for (const bool threaded : {false, true}) {
+    for (const uint64_t before : {10u, 10000u}) {
+      std::string files[2];
+      for (const bool forks : {false, true}) {
+        {
+          Recording r(options("w.vcd"), threaded);
+          const SignalId a = r.writer->add_number("a", 32);
+          const auto tell = [&](uint64_t first, uint64_t values) {
+            for (uint64_t i = first; i < first + values; ++i)
+              r.call([&](auto& to) { to.probe(r.now = i, a, i); });
+          };
+          tell(0, before);
+          if (forks) {
+            EXPECT_EXIT(alarm(20); tell(before, 50000); std::exit(3), ::testing::ExitedWithCode(3), "");
+          }
+          tell(before, 10);
+          r.settled().close(before + 10);
+        }
+        files[forks ? 1 : 0] = read_file(folder_.file("w.vcd"));
+      }
+      EXPECT_TRUE(files[0] == files[1]) << "second thread: " << threaded << ", values before: " << before;
+    }
+  }
+}
+
+TEST_F(WriterThreadTest, AForkedProcessDoesNotRenameTheFile) {
+  WavesOptions o;
+  o.selection = "*";
+  o.view = false;
+  o.writer = options("w.vcd");
+  o.unfinished_suffix = ".part";
+  ProbeHub probes;
+  Waves waves(o);
+  waves.listen(probes);
+  probes.number("a", 32).set(0, 1);
+  EXPECT_EXIT(waves.close(5); std::_Exit(3), ::testing::ExitedWithCode(3), "");
+  EXPECT_TRUE(std::filesystem::exists(folder_.file("w.vcd.part")));
+  waves.close(5);
+  EXPECT_TRUE(std::filesystem::exists(folder_.file("w.vcd")));
+}
+
 // The handler of a signal runs in the simulator's thread, which knows what to do.
 TEST_F(WriterThreadTest, SignalsOfTheProcessDoNotGoToTheSecondThread) {
   static volatile sig_atomic_t here = 0;
