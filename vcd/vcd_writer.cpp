@@ -8,6 +8,7 @@
 #include "vcd/vcd_writer.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,8 +33,15 @@ constexpr size_t kLongestLine = 96;
 /// The clock is read once for so many values: what is known stays in the queue a little longer.
 constexpr uint32_t kProbesOfTick = 32;
 
+/// Forks that this process came from since the first writer was made. The kernel is not asked whose process
+/// this is, because that takes longer than to declare a signal.
+unsigned forks = 0;
+
 /// The writers that flush_all() reaches.
 struct OpenWriters {
+  OpenWriters() {
+    ::pthread_atfork(nullptr, nullptr, [] { ++forks; });
+  }
   std::mutex mutex;
   std::vector<VcdWriter*> writers;
   // Runs at exit(), so that a program that leaves without unwinding keeps its waveform.
@@ -139,7 +147,7 @@ bool is_name_part(std::string_view part) {
 
 }  // namespace
 
-VcdWriter::VcdWriter(WriterOptions options) : options_(std::move(options)), process_(::getpid()) {
+VcdWriter::VcdWriter(WriterOptions options) : options_(std::move(options)), process_(forks) {
   if (options_.window.from > options_.window.to) {
     throw std::invalid_argument(fmt::format("waveform window: from {} ps is after to {} ps",
                                             options_.window.from, options_.window.to));
@@ -801,7 +809,7 @@ void VcdWriter::flush() {
 }
 
 bool VcdWriter::is_of_this_process() const {
-  return ::getpid() == process_;
+  return process_ == forks;
 }
 
 void VcdWriter::write_buffer() {

@@ -7,8 +7,6 @@
 #ifndef WEFT_VCD_VCD_WRITER_H
 #define WEFT_VCD_VCD_WRITER_H
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -268,7 +266,7 @@ class VcdWriter {
   void stop() noexcept;
 
   WriterOptions options_;
-  const pid_t process_;  ///< that opened the file
+  const unsigned process_;  ///< that opened the file: how many forks it came from
   int file_ = -1;
   bool open_ = false;     ///< more may be recorded
   bool header_ = false;   ///< the header is in the buffer or the file
