@@ -31,7 +31,7 @@ enum class Kind : uint8_t { bit, number, real, enumeration, text };
 using EnumTable = std::vector<std::string>;
 
 /// `count` moments, `stride` apart, in units of which `per_picosecond` are a picosecond; what is between two
-/// picoseconds is at the later one.
+/// picoseconds is at the later one. The order of the members matters to WriterThread::Call.
 struct Steps {
   uint64_t first;
   uint32_t count;

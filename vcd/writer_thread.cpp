@@ -14,7 +14,7 @@
 namespace weft::vcd {
 
 WriterThread::WriterThread(VcdWriter& writer, std::function<Time()> clock)
-    : writer_(writer), to_(writer.options().window.to), clock_(std::move(clock)) {
+    : writer_(writer), clock_(std::move(clock)) {
   for (uint64_t i = 0; i < kBlocks; ++i) blocks_.push_back(std::make_unique<Block>());
   block_ = blocks_.front().get();
 }

@@ -59,7 +59,7 @@ class WriterThread {
   template <class Value>
   FutureHandle probe_at(Time t, SignalId signal, const Value& value) {
     move();
-    if (t > to_) return {};
+    if (t > writer_.options().window.to) return {};
     const FutureHandle handle = keep(t);
     put({Kind::ahead, 0, 0, signal, handle.slot});
     probe(t, signal, value);
@@ -140,14 +140,12 @@ class WriterThread {
   void throw_error();
 
   VcdWriter& writer_;
-  const Time to_;  ///< end of the writer's window
   std::function<Time()> clock_;
 
   // Each thread's members have cache lines of their own: they are written with every call.
-  static constexpr size_t kLine = 64;
 
   // Of the caller.
-  alignas(kLine) Time now_ = 0;
+  alignas(64) Time now_ = 0;
   uint32_t until_tick_ = 1;
   bool failed_ = false;  ///< error_ was seen
   bool alone_ = false;   ///< no second thread could be made
@@ -159,9 +157,9 @@ class WriterThread {
   uint64_t sequence_ = 0;
 
   // Of the second thread.
-  alignas(kLine) std::vector<FutureHandle> handles_;  ///< the writer's, by the place in ahead_
-  bool is_ahead_ = false;                             ///< the next value is
-  uint32_t slot_ = 0;                                 ///< .. and has this place
+  alignas(64) std::vector<FutureHandle> handles_;  ///< the writer's, by the place in ahead_
+  bool is_ahead_ = false;                          ///< the next value is
+  uint32_t slot_ = 0;                              ///< .. and has this place
 
   // Of both.
   struct Locks {
@@ -169,9 +167,9 @@ class WriterThread {
     std::condition_variable filled;
     std::condition_variable made;
   };
-  alignas(kLine) std::unique_ptr<Locks> locks_ = std::make_unique<Locks>();  ///< of all that follows
-  uint64_t handed_ = 0;                                                      ///< blocks that were handed over
-  uint64_t done_ = 0;                                                        ///< .. whose calls were made
+  alignas(64) std::unique_ptr<Locks> locks_ = std::make_unique<Locks>();  ///< of all that follows
+  uint64_t handed_ = 0;                                                   ///< blocks that were handed over
+  uint64_t done_ = 0;                                                     ///< .. whose calls were made
   bool ends_ = false;
   std::exception_ptr error_;
   std::unique_ptr<std::thread> thread_;  ///< null: not started
