@@ -132,6 +132,7 @@ class CreditAccount {
 
   void add(const CreditTrain& train) {
     coming_ += train.count;
+    added_ += train.count;
     if (!trains_.empty()) {
       CreditTrain& last = trains_.back();
       if (last.stride == train.stride &&
@@ -172,6 +173,7 @@ class CreditAccount {
 
   void spend(uint32_t n) {
     now_ -= static_cast<int32_t>(n);
+    spent_ += n;
     fewest_ = std::min(fewest_, now_);
   }
 
@@ -192,19 +194,14 @@ class CreditAccount {
   /// For packet trains: all of it, or all of it later.
   void write(StateRecord& state) {
     at(state.now());
-    if (state.records()) fewest_ = now_;
+    if (state.records()) {
+      fewest_ = now_;
+      spent_ = added_ = 0;
+    }
     state.credits(now_, fewest_);
-    if (!state.records() && write_what_stays(state)) return;
+    if (!state.records() && (write_what_stays(state) || write_what_comes_again(state) || write_added(state)))
+      return;
     write_coming(state);
-  }
-  /// .. where nothing may drift.
-  void write_all(StateRecord& state) {
-    state.number(static_cast<uint64_t>(at(state.now())));
-    write_coming(state);
-  }
-  /// All of it later.
-  void shift(Ticks by) {
-    for (uint32_t k = 0; k < trains_.size(); ++k) trains_[k].first += by;
   }
   /// `periods` times the same again. What stays gets more at its end, all else is later.
   void shift(const StateRecord::Credits& drift, Ticks period, uint64_t periods) {
@@ -304,10 +301,51 @@ class CreditAccount {
     return true;
   }
 
+  // Those on their way are the record's, later by the period.
+  bool write_what_comes_again(StateRecord& state) const {
+    const uint32_t size = trains_.size();
+    if (state.word_ahead(0) != size) return false;
+    uint64_t at = 1;
+    for (uint32_t k = 0; k < size; ++k, at += 3) {
+      const CreditTrain& train = trains_[k];
+      if (!state.moves_ahead(at, train.first) || state.word_ahead(at + 1) != train.stride ||
+          state.word_ahead(at + 2) != train.count)
+        return false;
+    }
+    state.looked_at(3 * uint64_t{size} / 4);
+    state.leave_out(at, 0);
+    return true;
+  }
+  // Where there are always enough credits nobody looks when those on their way come. Then it is enough that
+  // the same are spent, and the same are added at the end, in each period. For so long as would do if none
+  // came.
+  bool write_added(StateRecord& state) const {
+    const uint32_t size = trains_.size();
+    uint32_t from = size;
+    uint64_t sum = 0;
+    while (sum < added_ && from > 0) sum += trains_[--from].count;
+    if (sum != added_) return false;
+    if (from < size) {
+      // In the next period, too, the first one of the period would not have become one with the one before
+      // it.
+      const CreditTrain& first = trains_[from];
+      const CreditTrain& last = trains_[size - 1];
+      const Ticks next = first.first + state.period();
+      if (last.stride == first.stride && last.first + static_cast<Ticks>(last.count) * last.stride == next)
+        return false;
+    }
+    state.leave_out(1 + 3 * state.word_ahead(0), 0);
+    state.credits_unseen(spent_, size - from, static_cast<uint32_t>(added_));
+    return true;
+  }
+
   int32_t now_ = 0;
   uint32_t coming_ = 0;
   uint32_t depth_ = 0;
-  int32_t fewest_ = 0;  ///< left by a burst since the last record
+  // Since the last record:
+  int32_t fewest_ = 0;  ///< left by a burst
+  uint64_t spent_ = 0;
+  uint64_t added_ = 0;
   Ring<CreditTrain, 2> trains_;
 };
 

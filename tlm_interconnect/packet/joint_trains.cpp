@@ -61,7 +61,7 @@ JointTrains::Formed JointTrains::form(PacketTrain& leader, Ticks t) {
   group.window = costs::kFirstWindow;
   group.observed_from = leader.begun;
   for (PacketTrain* train : found_) {
-    group.members.push_back({train, 0, 0, {}});
+    group.members.push_back({train, 0, 0, 0, 0, {}});
     train->phase = PacketTrain::Phase::joined;
     train->left_alone = 0;
     train->group = &group;
@@ -74,7 +74,7 @@ JointTrains::Formed JointTrains::form(PacketTrain& leader, Ticks t) {
     group.record_from = std::max(group.record_from, member.train->from->busy_until());
   }
   for (const JointTrain::Place& place : group.places) {
-    for (const uint32_t input : place.inputs) place.router->reserve_input(input, number);
+    for (const JointInput& one : place.inputs) place.router->reserve_input(one.input, number);
     for (const uint32_t output : place.outputs) place.router->reserve_output(output, number);
     place.router->begin_steps(number);
     group.record_from = std::max(group.record_from, place.router->decided());
@@ -179,30 +179,46 @@ bool JointTrains::reservable() const {
   return true;
 }
 
-// The input and output that a hop passes. They are added to the group if they are not in it yet.
-JointTrain::Turn& JointTrains::turn_of(JointTrain& group, const TrainHop& hop) {
-  auto place = std::find_if(group.places.begin(), group.places.end(),
-                            [&](const JointTrain::Place& p) { return p.router == hop.router; });
-  if (place == group.places.end()) {
-    place = group.places.emplace(place);
-    place->router = hop.router;
+// The router of a hop. It is added to the group if it is not in it yet.
+JointTrain::Place& JointTrains::place_of(JointTrain& group, const TrainHop& hop) {
+  for (JointTrain::Place& place : group.places) {
+    if (place.router == hop.router) return place;
   }
-  add_once(place->inputs, hop.input);
-  add_once(place->outputs, hop.output);
-  const auto turn = std::find_if(place->turns.begin(), place->turns.end(), [&](const JointTrain::Turn& one) {
-    return one.input == hop.input && one.output == hop.output;
-  });
-  return turn != place->turns.end()
-             ? *turn
-             : place->turns.emplace_back(JointTrain::Turn{hop.input, hop.output, false, 0});
+  group.places.emplace_back().router = hop.router;
+  return group.places.back();
+}
+
+// The same for its input and output.
+JointTrain::Turn& JointTrains::turn_of(JointTrain::Place& place, const TrainHop& hop) {
+  for (JointTrain::Turn& turn : place.turns) {
+    if (turn.input == hop.input && turn.output == hop.output) return turn;
+  }
+  return place.turns.emplace_back(JointTrain::Turn{hop.input, hop.output, false, 0, 0, false});
 }
 
 void JointTrains::lay_out(JointTrain& group) {
   for (const JointTrain::Member& member : group.members) {
     add_once(group.receivers, member.train->to);
-    for (const TrainHop& hop : member.train->path) turn_of(group, hop);
+    for (const TrainHop& hop : member.train->path) {
+      JointTrain::Place& place = place_of(group, hop);
+      turn_of(place, hop);
+      add_once(place.outputs, hop.output);
+      const auto known = std::find_if(place.inputs.begin(), place.inputs.end(),
+                                      [&](const JointInput& one) { return one.input == hop.input; });
+      if (known == place.inputs.end()) {
+        place.inputs.push_back({hop.input, hop.output, true});
+      } else {
+        known->alone = false;
+      }
+    }
   }
+  size_t inputs = 0;
+  size_t outputs = 0;
   for (JointTrain::Place& place : group.places) {
+    place.first_input = inputs;
+    place.first_output = outputs;
+    inputs += place.inputs.size();
+    outputs += place.outputs.size();
     for (JointTrain::Turn& turn : place.turns) {
       turn.shared = std::any_of(place.turns.begin(), place.turns.end(), [&](const JointTrain::Turn& other) {
         return other.output == turn.output && other.input != turn.input;
@@ -217,7 +233,7 @@ void JointTrains::dissolve(PacketTrain& member) {
 
 void JointTrains::dissolve(JointTrain& group) {
   for (const JointTrain::Place& place : group.places) {
-    for (const uint32_t input : place.inputs) place.router->release_input(input);
+    for (const JointInput& one : place.inputs) place.router->release_input(one.input);
     for (const uint32_t output : place.outputs) place.router->release_output(output);
     if (!group.carried) place.router->end_steps(leading_interface(group));
   }
@@ -260,10 +276,13 @@ bool JointTrains::carry(PacketTrain& member, uint64_t left, Ticks t, TrainReason
     if (trains_.now() >= group.record_from) observe(group, t);
     return false;
   }
-  state_.compare(trains_.now(), t, group.record, group.time_of_record);
-  write(group);
-  spend(group, costs::kCompare + state_.written());
-  if (state_.equal() && set_aside(group, left, t)) return true;
+  if (leader.begun >= group.compare_from) {
+    state_.compare(trains_.now(), t, group.record, group.time_of_record);
+    write(group);
+    spend(group, costs::kCompare + state_.written());
+    if (state_.equal() && set_aside(group, left, t)) return true;
+    group.compare_from = leader.begun + state_.written() / costs::kWordsToWait;
+  }
   const uint64_t begun = leader.begun - group.members[0].begun;
   if (leader.begun - group.observed_from > 2 * leader.first_full + costs::kLongestSearch) {
     for (const JointTrain::Member& one : group.members) one.train->unsettled = group.fingerprint;
@@ -283,11 +302,13 @@ void JointTrains::observe(JointTrain& group, Ticks t) {
   spend(group, state_.written());
   ++trains_.counters_.looks;
   group.recorded = true;
+  group.compare_from = 0;
   group.time_of_record = t;
   for (JointTrain::Member& member : group.members) member.begun = member.train->begun;
   for (JointTrain::Place& place : group.places) {
     place.queued.clear();
     for (const uint32_t output : place.outputs) place.queued.push_back(place.router->queued_ticks(output));
+    for (JointTrain::Turn& turn : place.turns) turn.gone = place.router->gone(turn.input, turn.output);
   }
   group.bursts.clear();
   for (NetworkInterface* receiver : group.receivers) receiver->record_arrivals(&group.bursts);
@@ -309,10 +330,89 @@ void JointTrains::write(JointTrain& group) {
   for (const NetworkInterface* receiver : group.receivers) receiver->write_receiver(state_, VcNames::own());
 }
 
+// How often at most a period repeats for what drifts in it. False: that is not the same in all places.
+bool JointTrains::drifts(JointTrain& group, Ticks t, uint64_t& repeats) const {
+  group.queues = state_.queues();
+  group.credits = state_.credits();
+  const NetworkInterface& one = *group.members[0].train->from;
+  for (size_t m = 0; m < group.members.size(); ++m) {
+    const StateRecord::Credits* credits = group.credits_of(m);
+    for (const TrainHop& hop : group.members[m].train->path) {
+      const JointTrain::Place& place = place_of(group, hop);
+      size_t input = 0;
+      while (place.inputs[input].input != hop.input) ++input;
+      if (!drifts(one, group.queues_of(place, input), credits, group.vcs(), repeats)) return false;
+      size_t output = 0;
+      while (place.outputs[output] != hop.output) ++output;
+      credits = group.credits_of(place, output);
+    }
+    if (!drifts(one, nullptr, credits, group.vcs(), repeats)) return false;
+  }
+  group.fills = state_.horizon() != kNever || state_.unseen();
+  if (!group.fills) return true;
+  Ticks from = std::max(t, trains_.now());
+  for (const JointTrain::Member& member : group.members)
+    from = std::max(from, member.train->from->busy_until());
+  for (const JointTrain::Place& place : group.places) from = std::max(from, place.router->decided());
+  from = trains_.edges_.from(from);
+  const Ticks period = t - group.time_of_record;
+  repeats = std::min<uint64_t>(repeats, state_.horizon() <= from ? 0 : (state_.horizon() - from) / period);
+  return true;
+}
+
+// Of one link. Credits get fewer as the queue at its end (null: there is none) grows, and as more of them are
+// on their way.
+bool JointTrains::drifts(const NetworkInterface& one, const StateRecord::Queue* queues,
+                         const StateRecord::Credits* credits, size_t vcs, uint64_t& repeats) {
+  const auto packet_flits = static_cast<int64_t>(one.packet_flits_of_trains());
+  for (size_t v = 0; v < vcs; ++v) {
+    const int64_t grown = queues == nullptr ? 0 : queues[v].grown;
+    if (credits[v].fewer != grown * packet_flits + credits[v].coming) return false;
+    if (!enough(one, credits[v], repeats)) return false;
+  }
+  return true;
+}
+
+bool JointTrains::enough(const NetworkInterface& one, const StateRecord::Credits& credits,
+                         uint64_t& repeats) {
+  if (credits.fewer == 0 && !credits.unseen) return true;
+  // A packet needs those of two at most (bubble), and none less in any period.
+  const int64_t spare = credits.fewest - 2 * static_cast<int64_t>(one.packet_flits_of_trains());
+  if (spare <= 0 || one.waits_for_all_credits()) return false;
+  if (credits.fewer != 0) repeats = std::min(repeats, static_cast<uint64_t>(spare / credits.fewer));
+  return true;
+}
+
+// What passes each turn in a period: what has begun, but for the packets by which queues on its way grow.
+bool JointTrains::count_packets(JointTrain& group) {
+  for (JointTrain::Place& place : group.places) {
+    for (JointTrain::Turn& turn : place.turns) turn.packets = 0;
+  }
+  for (JointTrain::Member& member : group.members) {
+    uint64_t through = member.packets;
+    member.hops = 0;
+    for (const TrainHop& hop : member.train->path) {
+      JointTrain::Place& place = place_of(group, hop);
+      size_t input = 0;
+      while (place.inputs[input].input != hop.input) ++input;
+      const StateRecord::Queue* queues = group.queues_of(place, input);
+      for (size_t v = 0; v < group.vcs(); ++v) {
+        if (queues[v].grown > through) return false;
+        through -= queues[v].grown;
+      }
+      turn_of(place, hop).packets += through;
+      member.hops += through;
+    }
+    member.delivered = through;
+  }
+  return true;
+}
+
 // False: too little would be carried.
 bool JointTrains::set_aside(JointTrain& group, uint64_t left, Ticks t) {
   const Ticks period = t - group.time_of_record;
   uint64_t repeats = (std::max(t, ticks(kLongestTickTime)) - t) / period;
+  if (!drifts(group, t, repeats)) return false;
   uint64_t packets = 0;
   for (JointTrain::Member& member : group.members) {
     const PacketTrain& train = *member.train;
@@ -324,19 +424,23 @@ bool JointTrains::set_aside(JointTrain& group, uint64_t left, Ticks t) {
     repeats = std::min(repeats, PacketTrains::alike(*train.from, full) / member.packets);
   }
   if (packets * repeats < costs::kShortest * group.members.size()) return false;
+  if (!count_packets(group)) return false;
 
   group.since = trains_.now();
   group.first = t;
   group.period = period;
   group.repeats = repeats;
   group.carried = true;
+  group.grows = std::any_of(group.members.begin(), group.members.end(),
+                            [](const JointTrain::Member& one) { return one.delivered < one.packets; });
   for (JointTrain::Place& place : group.places) {
-    for (JointTrain::Turn& turn : place.turns) turn.packets = 0;
+    for (JointTrain::Turn& turn : place.turns)
+      turn.moves = place.router->gone(turn.input, turn.output) != turn.gone;
     for (size_t k = 0; k < place.outputs.size(); ++k)
       place.queued[k] = place.router->queued_ticks(place.outputs[k]) - place.queued[k];
     place.router->end_steps(leading_interface(group));
     place.undecided = place.router->undecided(group.since);
-    for (const uint32_t input : place.inputs) place.router->set_aside(input);
+    for (const JointInput& one : place.inputs) place.router->set_aside(one.input);
   }
   for (NetworkInterface* receiver : group.receivers) receiver->record_arrivals(nullptr);
   const Ticks until = group.since + repeats * period;
@@ -346,7 +450,6 @@ bool JointTrains::set_aside(JointTrain& group, uint64_t left, Ticks t) {
     for (const TrainArrivals::Burst& burst : group.bursts) {
       if (burst.message == train.message) member.bursts.push_back(burst);
     }
-    for (const TrainHop& hop : train.path) turn_of(group, hop).packets += member.packets;
     train.from->step(false);
     if (&member == &group.members[0]) {
       train.from->set_aside(until);
@@ -357,6 +460,8 @@ bool JointTrains::set_aside(JointTrain& group, uint64_t left, Ticks t) {
   }
   ++trains_.counters_.trains;
   ++trains_.counters_.joint;
+  trains_.counters_.growing += group.grows && !group.fills;
+  trains_.counters_.filling += group.fills;
   return true;
 }
 
@@ -385,6 +490,8 @@ void JointTrains::resume(JointTrain& group) {
   const bool split = present < group.since + group.repeats * group.period;
   trains_.counters_.splits += split;
   trains_.counters_.joint_splits += split;
+  trains_.counters_.growing_splits += split && group.grows && !group.fills;
+  trains_.counters_.filling_splits += split && group.fills;
   if (passed > 0) add_periods(group, passed);
 
   for (const JointTrain::Member& member : group.members) member.train->phase = PacketTrain::Phase::resuming;
@@ -407,39 +514,48 @@ void JointTrains::resume(JointTrain& group) {
 }
 
 void JointTrains::add_periods(JointTrain& group, uint64_t passed) {
-  const Ticks by = passed * group.period;
-  for (JointTrain::Member& member : group.members) {
+  for (size_t m = 0; m < group.members.size(); ++m) {
+    const JointTrain::Member& member = group.members[m];
     PacketTrain& train = *member.train;
     const uint64_t packets = passed * member.packets;
-    train.from->shift_with_others(by, train.virtual_network, packets);
+    const uint64_t hops = passed * member.hops;
+    train.from->shift_sender(group.period, passed, train.virtual_network, packets, group.credits_of(m));
     trains_.counters_.packets += packets;
-    trains_.counters_.hops += packets * train.path.size();
-    trains_.starts_.saved(packets * train.path.size());
-    trains_.earn(train, (costs::kEarnedByTrain * train.path.size() + costs::kEarnedByBeginning) * packets);
-    if (!member.bursts.empty()) trains_.arrive(train, member.bursts, group.period, packets, passed);
+    trains_.counters_.hops += hops;
+    trains_.starts_.saved(hops);
+    trains_.earn(train, costs::kEarnedByTrain * hops + costs::kEarnedByBeginning * packets);
+    if (!member.bursts.empty())
+      trains_.arrive(train, member.bursts, group.period, passed * member.delivered, passed);
   }
   const NetworkInterface& one = *group.members[0].train->from;
+  const JointPeriods periods{group.period, passed};
   for (JointTrain::Place& place : group.places) {
-    place.router->shift_inputs(place.inputs, by);
+    for (size_t k = 0; k < place.inputs.size(); ++k)
+      place.router->shift_input(place.inputs[k], periods, group.queues_of(place, k));
     for (size_t k = 0; k < place.outputs.size(); ++k) {
       uint64_t packets = 0;
       for (const JointTrain::Turn& turn : place.turns) {
         if (turn.output == place.outputs[k]) packets += passed * turn.packets;
       }
-      place.router->shift_output(place.outputs[k], by,
+      place.router->shift_output(place.outputs[k], periods,
                                  {packets, packets * one.packet_flits_of_trains(),
-                                  packets * one.packet_bytes_of_trains(), passed * place.queued[k]});
+                                  packets * one.packet_bytes_of_trains(), passed * place.queued[k]},
+                                 group.credits_of(place, k));
     }
     for (const JointTrain::Turn& turn : place.turns) {
-      if (turn.shared) place.router->shift_turn(turn.input, turn.output, by);
+      if (turn.shared && turn.moves) place.router->shift_turn(turn.input, turn.output, passed * group.period);
     }
   }
 }
 
 // What has begun of the next period, in the order of time, on these ports only.
 void JointTrains::replay(JointTrain& group, Ticks shift, Ticks present) {
-  for (const JointTrain::Place& place : group.places)
-    place.router->begin_replay(place.inputs.data(), place.inputs.size(), place.undecided + shift);
+  std::vector<std::vector<uint32_t>> inputs;
+  for (const JointTrain::Place& place : group.places) {
+    inputs.emplace_back();
+    for (const JointInput& one : place.inputs) inputs.back().push_back(one.input);
+    place.router->begin_replay(inputs.back().data(), inputs.back().size(), place.undecided + shift);
+  }
   for (const JointTrain::Member& member : group.members) {
     NetworkInterface& from = *member.train->from;
     if (&member == &group.members[0]) {
@@ -453,8 +569,8 @@ void JointTrains::replay(JointTrain& group, Ticks shift, Ticks present) {
   for (const JointTrain::Member& member : group.members) interfaces.push_back(member.train->from);
   for (const JointTrain::Place& place : group.places) routers.push_back(place.router);
   PacketTrains::replay(interfaces, routers, present);
-  for (const JointTrain::Place& place : group.places)
-    place.router->end_replay(place.inputs.data(), place.inputs.size());
+  for (size_t k = 0; k < group.places.size(); ++k)
+    group.places[k].router->end_replay(inputs[k].data(), inputs[k].size());
   for (const JointTrain::Member& member : group.members) member.train->from->end_replay(present);
 }
 
@@ -468,7 +584,7 @@ uint64_t JointTrains::flits_under_way() const {
     if (!group->carried) continue;
     const uint64_t passed = std::min(group->repeats, (kernel_time() - group->since) / group->period);
     for (const JointTrain::Member& member : group->members)
-      flits += passed * member.packets * member.train->from->packet_flits_of_trains();
+      flits += passed * member.delivered * member.train->from->packet_flits_of_trains();
   }
   return flits;
 }

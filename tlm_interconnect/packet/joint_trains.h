@@ -7,10 +7,13 @@
 // uses the ports on its ways. So the group is a closed system, as one message alone is (packet_trains.h): its
 // interfaces, the inputs and outputs of routers on its ways, the receiving interfaces. It becomes periodic,
 // too. The group is observed in steps, and its state is recorded when one of its interfaces, the leader,
-// begins a packet. When a record comes again, word by word, what lies between the two repeats until one of
-// the messages ends or somebody else comes. All of the group is then set aside, and resumed as a train is.
+// begins a packet. When a record comes again, what lies between the two repeats until one of the messages
+// ends or somebody else comes. All of the group is then set aside, and resumed as a train is.
 //
-// Records of a group are equal in everything. No queue drifts, as one of a message alone may.
+// Where messages come faster than the port that they share can take them, the queues before it grow until the
+// credits are used up; and before that the ways of messages are not full. Queues and credits may drift, as
+// those of a message alone may (packet_trains.h), if all packets of the queue are of one message. All else
+// comes again word by word.
 //
 // What decides whose turn it is at a shared output is part of a record: the arbiters' pointers. So is what
 // tells how long packets wait there. The time that they wait is added for each period.
@@ -36,7 +39,9 @@ struct JointTrain {
   struct Member {
     PacketTrain* train = nullptr;
     uint64_t begun = 0;                        ///< packets, when the record was made
-    uint64_t packets = 0;                      ///< a period
+    uint64_t packets = 0;                      ///< that begin in a period
+    uint64_t hops = 0;                         ///< of its packets, in a period
+    uint64_t delivered = 0;                    ///< packets that arrive in a period
     std::vector<TrainArrivals::Burst> bursts;  ///< what arrives in a period
   };
   struct Turn {
@@ -44,12 +49,16 @@ struct JointTrain {
     uint32_t output = 0;
     bool shared = false;   ///< the output has other inputs, too
     uint64_t packets = 0;  ///< a period
+    Ticks gone = 0;        ///< Router::gone() when the record was made
+    bool moves = false;    ///< .. and in a period it moves by that
   };
   /// The ports of one router.
   struct Place {
     Router* router = nullptr;
-    std::vector<uint32_t> inputs;
+    std::vector<JointInput> inputs;
     std::vector<uint32_t> outputs;
+    size_t first_input = 0;   ///< inputs of the places before this one
+    size_t first_output = 0;  ///< the same
     std::vector<Turn> turns;  ///< pairs of them that packets pass
     /// By output, how long packets have waited for each other. Observed: up to the record. Set aside: in a
     /// period.
@@ -61,18 +70,35 @@ struct JointTrain {
   std::vector<NetworkInterface*> receivers;
   uint64_t fingerprint = 0;  ///< of its messages
   bool carried = false;
+  bool grows = false;  ///< carried: a queue grows
+  bool fills = false;  ///< .. or something on the way is not looked at yet
   bool recorded = false;
   uint64_t window = 0;         ///< how many of the leader's packets to compare with one record
   uint64_t observed_from = 0;  ///< in the leader's packets
+  uint64_t compare_from = 0;   ///< the same
   uint64_t others = 0;         ///< packets of others since the leader's last one
   Ticks record_from = 0;       ///< before it a record would hold what had been decided ahead
   Ticks time_of_record = 0;
   std::vector<uint64_t> record;
   std::vector<TrainArrivals::Burst> bursts;
+  // How a period changes the queues, by place, input and VC; and the credits, of all members' interfaces by
+  // VC, then by place, output and VC.
+  std::vector<StateRecord::Queue> queues;
+  std::vector<StateRecord::Credits> credits;
   Ticks since = 0;  ///< set aside then
   Ticks first = 0;  ///< cycle in which the leader's first packet begins
   Ticks period = 0;
   uint64_t repeats = 0;
+
+  /// VCs of a link.
+  size_t vcs() const { return places[0].router->vcs(); }
+  const StateRecord::Queue* queues_of(const Place& place, size_t input) const {
+    return &queues[(place.first_input + input) * vcs()];
+  }
+  const StateRecord::Credits* credits_of(size_t member) const { return &credits[member * vcs()]; }
+  const StateRecord::Credits* credits_of(const Place& place, size_t output) const {
+    return &credits[(members.size() + place.first_output + output) * vcs()];
+  }
 };
 
 class JointTrains {
@@ -98,6 +124,10 @@ class JointTrains {
   void dissolve(PacketTrain& member);
   void restart();
 
+  /// How often a period may repeat until a VC has not enough credits for any packet left, whatever comes.
+  /// False: not even now.
+  static bool enough(const NetworkInterface& one, const StateRecord::Credits& credits, uint64_t& repeats);
+
   /// Flits received by groups under way that are not yet counted anywhere.
   uint64_t flits_under_way() const;
 
@@ -109,10 +139,15 @@ class JointTrains {
   static int64_t balance(const JointTrain& group);
   static int64_t credit(const JointTrain& group);
   bool reservable() const;
-  static JointTrain::Turn& turn_of(JointTrain& group, const TrainHop& hop);
+  static JointTrain::Place& place_of(JointTrain& group, const TrainHop& hop);
+  static JointTrain::Turn& turn_of(JointTrain::Place& place, const TrainHop& hop);
   static void lay_out(JointTrain& group);
   void observe(JointTrain& group, Ticks t);
   void write(JointTrain& group);
+  bool drifts(JointTrain& group, Ticks t, uint64_t& repeats) const;
+  static bool drifts(const NetworkInterface& one, const StateRecord::Queue* queues,
+                     const StateRecord::Credits* credits, size_t vcs, uint64_t& repeats);
+  static bool count_packets(JointTrain& group);
   bool set_aside(JointTrain& group, uint64_t left, Ticks t);
   void add_periods(JointTrain& group, uint64_t passed);
   void replay(JointTrain& group, Ticks shift, Ticks present);

@@ -53,7 +53,7 @@ void NetworkInterface::write_at_any_time(StateRecord& state) {
   state.number(draining_);
   state.number(uint64_t{vc_} << 32 | last_network_);
   for (const uint32_t v : last_vc_) state.number(v);
-  for (CreditAccount& account : out_) account.write_all(state);
+  for (CreditAccount& account : out_) account.write(state);
   if (paused_by_ != 0) state.number((overruns_ << 32) | overrun_);
   for (PauseAccount& account : pausing_) account.write(state);
 }
@@ -89,11 +89,6 @@ void NetworkInterface::set_aside_with_others(Ticks until) {
   set_aside(until);
   notified_ = until;
   run_at(until);
-}
-
-void NetworkInterface::shift_with_others(Ticks by, uint32_t virtual_network, uint64_t packets) {
-  for (CreditAccount& account : out_) account.shift(by);
-  add_sent(virtual_network, packets, by);
 }
 
 void NetworkInterface::add_sent(uint32_t virtual_network, uint64_t packets, Ticks by) {

@@ -428,7 +428,7 @@ bool PacketTrains::recurs(Train& train, Ticks t, uint64_t& repeats) {
   train.packets = train.begun - train.packet_of_record;
   train.period = t - train.time_of_record;
   if (!drifts(train, repeats)) return false;
-  train.fills = state_.horizon() != kNever;
+  train.fills = state_.horizon() != kNever || state_.unseen();
   train.rounds = rounds(train.names);
   // What drifts would do so at each VC in turn.
   if (train.rounds != 1 && (train.fills || repeats != ~uint64_t{0})) return false;
@@ -484,11 +484,7 @@ bool PacketTrains::drifts(Train& train, uint64_t& repeats) {
     const uint32_t grown = i < state_.queues().size() ? state_.queues()[i].grown : 0;
     if (credits.fewer != grown * flits + credits.coming) return false;
     train.delivered -= grown;
-    if (credits.fewer == 0) continue;
-    // A packet needs those of two at most (bubble), and none less in any period.
-    const int64_t spare = credits.fewest - 2 * flits;
-    if (spare <= 0 || train.from->waits_for_all_credits()) return false;
-    repeats = std::min(repeats, static_cast<uint64_t>(spare / credits.fewer));
+    if (!JointTrains::enough(*train.from, credits, repeats)) return false;
   }
   return true;
 }

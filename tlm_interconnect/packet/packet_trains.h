@@ -20,7 +20,8 @@
 // come meanwhile.
 // Nor does anybody look at a queue whose first flit has not come, or at credits on their way where there are
 // enough. While these only get more at their end, a stream repeats from its first packets on, until the first
-// of them comes. Resumed, what was added in a period is added for each.
+// of them comes. Resumed, what was added in a period is added for each. Where there would be enough credits
+// even if none came, it does not matter when they come, either.
 //
 // All modules hand out the VCs of a virtual network in turn. So states are compared but for whose turn it is
 // (VcNames): a stream that comes into the same state with other VCs goes on alike, and after some periods

@@ -79,7 +79,20 @@ struct OutputLoad {
   uint64_t messages = 0;  ///< whose last packet is among them
 };
 
-/// What whole periods of a joint train bring to an output.
+/// An input of a joint train.
+struct JointInput {
+  uint32_t input = 0;
+  uint32_t output = 0;  ///< that its packets leave by; if there are several, one of them
+  bool alone = false;   ///< all its packets are of one message
+};
+
+/// Whole periods of a joint train.
+struct JointPeriods {
+  Ticks period = 0;
+  uint64_t number = 0;
+};
+
+/// What they bring to an output.
 struct JointLoad {
   uint64_t packets = 0;
   uint64_t flits = 0;
@@ -293,13 +306,17 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   /// are too many for a group, or because the output of some will be drawn.
   bool inputs_for(uint32_t output, std::vector<uint32_t>& inputs, uint64_t& looked_at);
   /// Everything that decides what they will do.
-  void write_joint(const std::vector<uint32_t>& inputs, const std::vector<uint32_t>& outputs,
+  void write_joint(const std::vector<JointInput>& inputs, const std::vector<uint32_t>& outputs,
                    StateRecord& state);
   /// .. about packets from an input to an output that has several inputs (`shared`), or has not.
   void write_turn(uint32_t input, uint32_t output, bool shared, StateRecord& state) const;
   Wide queued_ticks(uint32_t output) const { return ports_[output].queued; }
-  void shift_inputs(const std::vector<uint32_t>& inputs, Ticks by);
-  void shift_output(uint32_t output, Ticks by, const JointLoad& load);
+  /// As if whole periods had passed. `queues`, `credits`: by VC, how one period changes them.
+  void shift_input(const JointInput& input, const JointPeriods& passed, const StateRecord::Queue* queues);
+  void shift_output(uint32_t output, const JointPeriods& passed, const JointLoad& load,
+                    const StateRecord::Credits* credits);
+  /// The last flit from an input to an output had gone then when another input had its turn.
+  Ticks gone(uint32_t input, uint32_t output) const { return gone_[input * ports() + output]; }
   void shift_turn(uint32_t input, uint32_t output, Ticks by) { gone_[input * ports() + output] += by; }
   /// All cycles before this have been decided.
   Ticks decided() const { return decided_; }
@@ -450,7 +467,7 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   void write_levels(uint32_t input, StateRecord& state);
   void write_pauses(uint32_t output, StateRecord& state);
   void shift_levels(uint32_t input, Ticks by);
-  void write_joint_input(uint32_t input, StateRecord& state);
+  void write_joint_input(const JointInput& input, StateRecord& state);
   void write_joint_output(uint32_t output, StateRecord& state);
   void work_on(uint32_t input);
   void write_packet(const InputVc& input, StateRecord& state) const;
@@ -459,8 +476,16 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   void move_output(uint32_t input, uint32_t output, uint32_t vc, const VcNames& from, StateTape& tape);
   void pass_output_to(uint32_t input, uint32_t output);
   VcMask late_since_record(uint32_t input, bool turned, StateRecord& state) const;
-  bool write_queue(const InputVc& input, bool waits, bool late, StateRecord& state) const;
-  void write_what_stays(const InputVc& input, uint32_t size_before, StateRecord& state) const;
+  struct QueueWrite {
+    bool may_grow;      ///< nothing has come late since the record
+    bool waits;         ///< .. and its first flit has not come
+    bool with_message;  ///< it says whose the packets are
+  };
+  bool write_queue(const InputVc& input, QueueWrite as, StateRecord& state) const;
+  void write_what_stays(const InputVc& input, uint32_t size_before, bool with_message,
+                        StateRecord& state) const;
+  /// The first flit of its queue has not come, and nothing but that flit is waited for.
+  bool waits(uint32_t input, uint32_t vc, Ticks now) const;
   /// The middle of the queue of an input VC gets `packets` more like those that are there. Whoever looks at
   /// their arrival finds that it was before their turn.
   void grow(uint32_t input, uint32_t output, uint32_t vc, uint64_t packets);

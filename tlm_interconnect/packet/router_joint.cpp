@@ -42,10 +42,10 @@ bool Router::inputs_for(uint32_t output, std::vector<uint32_t>& inputs, uint64_t
   return missing == 0;
 }
 
-void Router::write_joint(const std::vector<uint32_t>& inputs, const std::vector<uint32_t>& outputs,
+void Router::write_joint(const std::vector<JointInput>& inputs, const std::vector<uint32_t>& outputs,
                          StateRecord& state) {
   state.deadline(decided_);
-  for (const uint32_t input : inputs) {
+  for (const JointInput& input : inputs) {
     if (state.differs()) return;
     write_joint_input(input, state);
   }
@@ -55,30 +55,34 @@ void Router::write_joint(const std::vector<uint32_t>& inputs, const std::vector<
   }
 }
 
-void Router::write_joint_input(uint32_t input, StateRecord& state) {
+// A queue may grow (write_queue()) where all its packets are of one message.
+void Router::write_joint_input(const JointInput& of, StateRecord& state) {
+  const uint32_t input = of.input;
   const Port& port = ports_[input];
   state.deadline(port.input_busy);
   for (const VcMask mask : {port.va_mask, port.sa_mask, port.held_mask}) state.number(mask);
   state.number(port.vc_pointer);
+  const VcMask late = of.alone ? late_since_record(input, false, state) : 0;
   for (uint32_t v = 0; v < vcs_ && !state.differs(); ++v) {
     const InputVc& in = inputs_[input * vcs_ + v];
-    state.number(in.queue.size());
-    for (uint32_t k = 0; k < in.queue.size() && !state.differs(); ++k) {
-      const FlitRun& run = in.queue[k];
-      state.time(run.first);
-      state.number((uint64_t{run.flits} << 32) | run.packet_flits);
-      state.number(run.stride);
-      state.packet(run.packet);
-      state.number(pool_[run.packet].id_high);
+    const bool may_grow = of.alone && ((late >> v) & 1) == 0;
+    const bool stays = write_queue(in, {may_grow, waits(input, v, state.now()), true}, state);
+    if (stays) {
+      state.stays(in.ready);
+    } else {
+      state.deadline(in.ready);
     }
-    state.deadline(in.ready);
     state.deadline(in.free_at);
     state.number(in.last_next);
     if (in.last_next != 0) state.packet(in.last_packet);
     write_packet(in, state);
     if (in.packet != fabric::kNoPacket) {
       state.number(pool_[in.packet].id_high);
-      if (in.sent == 0) state.time(in.eligible);
+      if (stays) {
+        state.stays(in.eligible);
+      } else if (in.sent == 0) {
+        state.time(in.eligible);
+      }
     }
   }
   write_levels(input, state);
@@ -88,10 +92,10 @@ void Router::write_joint_output(uint32_t output, StateRecord& state) {
   const Port& port = ports_[output];
   state.deadline(port.output_busy + 2 * cycle_);  // a held burst looks back at it for a cycle
   state.number(port.last_input);
-  state.time(port.last_end);
+  state.time_or_stays(port.last_end);
   for (uint32_t v = 0; v < vcs_ && !state.differs(); ++v) {
     OutputVc& out = outputs_[output * vcs_ + v];
-    out.credit.write_all(state);
+    out.credit.write(state);
     state.deadline(out.free_at);
     state.number((uint64_t{out.owner} << 1) | (out.draining ? 1u : 0u));
   }
@@ -105,24 +109,30 @@ void Router::write_turn(uint32_t input, uint32_t output, bool shared, StateRecor
     state.number(uint64_t{vc_allocator_->last_output(input * vcs_ + v)} << 32 |
                  vc_allocator_->last_input(output * vcs_ + v));
   }
-  if (shared) state.time(gone_[input * ports() + output]);
+  if (shared) state.time_or_stays(gone_[input * ports() + output]);
 }
 
-void Router::shift_inputs(const std::vector<uint32_t>& inputs, Ticks by) {
-  for (const uint32_t input : inputs) {
-    ports_[input].input_busy += by;
-    for (uint32_t v = 0; v < vcs_; ++v) {
-      InputVc& in = inputs_[input * vcs_ + v];
-      for (uint32_t k = 0; k < in.queue.size(); ++k) in.queue[k].first += by;
-      in.ready += by;
-      in.free_at += by;
-      in.eligible += by;
+void Router::shift_input(const JointInput& of, const JointPeriods& passed, const StateRecord::Queue* queues) {
+  const Ticks by = passed.number * passed.period;
+  ports_[of.input].input_busy += by;
+  for (uint32_t v = 0; v < vcs_; ++v) {
+    InputVc& in = inputs_[of.input * vcs_ + v];
+    if (queues[v].stays) {
+      announce(of.input, of.output, v, queues[v].grown, passed.period, passed.number);
+      continue;
     }
-    shift_levels(input, by);
+    for (uint32_t k = 0; k < in.queue.size(); ++k) in.queue[k].first += by;
+    in.ready += by;
+    in.free_at += by;
+    in.eligible += by;
+    if (queues[v].grown != 0) grow(of.input, of.output, v, passed.number * queues[v].grown);
   }
+  shift_levels(of.input, by);
 }
 
-void Router::shift_output(uint32_t output, Ticks by, const JointLoad& load) {
+void Router::shift_output(uint32_t output, const JointPeriods& passed, const JointLoad& load,
+                          const StateRecord::Credits* credits) {
+  const Ticks by = passed.number * passed.period;
   Port& port = ports_[output];
   packets_ += load.packets;
   port.output_busy += by;
@@ -130,11 +140,11 @@ void Router::shift_output(uint32_t output, Ticks by, const JointLoad& load) {
   port.packets += load.packets;
   port.payload += load.bytes;
   port.queued += load.queued;
-  port.last_end += by;
+  if (load.packets != 0) port.last_end += by;
   port.all_free += by;
   for (uint32_t v = 0; v < vcs_; ++v) {
     OutputVc& out = outputs_[output * vcs_ + v];
-    out.credit.shift(by);
+    out.credit.shift(credits[v], passed.period, passed.number);
     out.free_at += by;
   }
 }

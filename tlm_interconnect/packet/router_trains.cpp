@@ -142,7 +142,7 @@ uint32_t Router::complete_packets(const InputVc& in, Ticks t) const {
 //
 // A queue whose first flit has not come yet stays as it is, but that more is announced at its end: nobody
 // looks at it before that flit comes. True: so it has been since the record.
-bool Router::write_queue(const InputVc& in, bool waits, bool late, StateRecord& state) const {
+bool Router::write_queue(const InputVc& in, QueueWrite as, StateRecord& state) const {
   const uint32_t size = in.queue.size();
   const uint32_t complete = complete_packets(in, state.now());
   state.looked_at(complete / 4);
@@ -153,23 +153,24 @@ bool Router::write_queue(const InputVc& in, bool waits, bool late, StateRecord& 
     state.packet(run.packet);
     state.number((uint64_t{run.flits} << 32) | run.packet_flits);
     state.number(run.stride);
+    if (as.with_message) state.number(pool_[run.packet].id_high);
   };
-  constexpr uint64_t kWordsOfRun = 4;
+  const uint64_t words_of_run = as.with_message ? 5 : 4;
   if (state.records()) {
     for (const uint32_t n : {complete, size}) state.number(n);
   } else {
     const uint64_t complete_before = state.earlier_word();
     const uint64_t size_before = state.earlier_word();
-    if (!late && complete + complete_before == 0 && size >= size_before && size_before != 0 && waits &&
-        state.stays_next(in.queue.front().first)) {
-      write_what_stays(in, static_cast<uint32_t>(size_before), state);
+    if (as.may_grow && complete + complete_before == 0 && size >= size_before && size_before != 0 &&
+        as.waits && state.stays_next(in.queue.front().first)) {
+      write_what_stays(in, static_cast<uint32_t>(size_before), as.with_message, state);
       return true;
     }
-    if (!late && complete_before >= 2 && complete >= complete_before &&
+    if (as.may_grow && complete_before >= 2 && complete >= complete_before &&
         size - complete == size_before - complete_before) {
       state.leave_out(1, 0);  // its time
       write_run(false);
-      state.leave_out(kWordsOfRun * (complete_before - 1), complete_before - 1);
+      state.leave_out(words_of_run * (complete_before - 1), complete_before - 1);
       next = complete;
       state.grown(complete - static_cast<uint32_t>(complete_before), false);
     } else {
@@ -184,13 +185,15 @@ bool Router::write_queue(const InputVc& in, bool waits, bool late, StateRecord& 
   return false;
 }
 
-void Router::write_what_stays(const InputVc& in, uint32_t size_before, StateRecord& state) const {
+void Router::write_what_stays(const InputVc& in, uint32_t size_before, bool with_message,
+                              StateRecord& state) const {
   for (uint32_t k = 0; k < size_before && !state.differs(); ++k) {
     const FlitRun& run = in.queue[k];
     state.stays(run.first);
     state.packet(run.packet);
     state.number((uint64_t{run.flits} << 32) | run.packet_flits);
     state.number(run.stride);
+    if (with_message) state.number(pool_[run.packet].id_high);
   }
   const uint32_t size = in.queue.size();
   for (uint32_t k = size_before; k < size; ++k) {
@@ -199,6 +202,12 @@ void Router::write_what_stays(const InputVc& in, uint32_t size_before, StateReco
   if (in.last_next != 0) state.differ();
   state.grown(size - size_before, true);
   state.stays_until(in.queue.front().first);
+}
+
+bool Router::waits(uint32_t input, uint32_t v, Ticks now) const {
+  const InputVc& in = inputs_[input * vcs_ + v];
+  return ((ports_[input].va_mask >> v) & 1) != 0 && in.sent == 0 && !in.queue.empty() &&
+         in.queue.front().first > now && in.ready > now;
 }
 
 // What has been announced since the record is announced again, period by period.
@@ -279,9 +288,7 @@ void Router::write_state(uint32_t input, uint32_t output, const VcNames& from, c
   for (uint32_t place = 0; place < vcs_ && !state.differs(); ++place) {
     const uint32_t v = from.vc(place);
     const InputVc& in = inputs_[input * vcs_ + v];
-    const bool waits = ((in_port.va_mask >> v) & 1) != 0 && in.sent == 0 && !in.queue.empty() &&
-                       in.queue.front().first > state.now() && in.ready > state.now();
-    if (write_queue(in, waits, ((late >> v) & 1) != 0, state)) {
+    if (write_queue(in, {((late >> v) & 1) == 0, waits(input, v, state.now()), false}, state)) {
       state.stays(in.ready);
     } else {
       state.deadline(in.ready);

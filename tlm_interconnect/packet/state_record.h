@@ -7,7 +7,8 @@
 //
 // Three kinds of numbers may drift from one moment to the other without any decision being another one:
 // credits of which there are more than enough, packets in the middle of a queue that came long before their
-// turn, and what is on its way and concerns nobody yet. What they have drifted by is noted, not compared.
+// turn, and what is on its way and concerns nobody yet. What they have drifted by is noted, not compared. Nor
+// is it when credits came that nobody waited for.
 
 #ifndef WEFT_TLM_INTERCONNECT_PACKET_STATE_RECORD_H
 #define WEFT_TLM_INTERCONNECT_PACKET_STATE_RECORD_H
@@ -76,7 +77,7 @@ class StateRecord {
     if (records()) {
       number(static_cast<uint64_t>(now));
     } else {
-      credits_.push_back({static_cast<int32_t>(earlier_word()) - now, fewest, false, 0, 0});
+      credits_.push_back({static_cast<int32_t>(earlier_word()) - now, fewest, false, false, 0, 0});
     }
   }
   /// Of the credits of that VC that are on their way none had come since the record: so many trains, with
@@ -86,6 +87,16 @@ class StateRecord {
     credits_.back().trains = trains;
     credits_.back().coming = coming;
   }
+  /// When credits of that VC came does not matter, as long as there are enough: so many have been spent since
+  /// the record, and so many trains, with so many credits, have been added at the end.
+  void credits_unseen(uint64_t spent, uint32_t trains, uint32_t coming) {
+    credits_.back().fewer = static_cast<int32_t>(spent);
+    credits_.back().unseen = true;
+    credits_stay(trains, coming);
+    unseen_ = true;
+  }
+  /// There are such credits.
+  bool unseen() const { return unseen_; }
   /// The queue of one VC has grown by so many packets: in its middle, or (`stays`) at its end, and then
   /// nothing of it has been looked at since the record.
   void grown(uint32_t packets, bool stays) {
@@ -95,11 +106,25 @@ class StateRecord {
   bool stays_next(Ticks t) const { return stays_at(position_, t); }
   bool stays_second(Ticks t) const { return stays_at(position_ + 1, t); }  ///< the one after it
   /// In a comparison: the word of the record that is next; it stays so.
-  uint64_t next_word() const { return position_ < earlier_->size() ? (*earlier_)[position_] : 0; }
+  uint64_t next_word() const { return word_ahead(0); }
+  /// .. the one so many words after it.
+  uint64_t word_ahead(uint64_t n) const {
+    return position_ + n < earlier_->size() ? (*earlier_)[position_ + n] : 0;
+  }
+  /// .. is that of a time that has moved with the period.
+  bool moves_ahead(uint64_t n, Ticks t) const {
+    return position_ + n < earlier_->size() && (*earlier_)[position_ + n] == t - reference_;
+  }
   /// In a comparison: from the record to now.
   Ticks period() const { return reference_ - earlier_reference_; }
   void stays(Ticks t) {
     if (earlier_word() != t - earlier_reference_) differs_ = true;
+  }
+  /// A time that moves with the period, or has not moved since the record and is not read meanwhile.
+  void time_or_stays(Ticks t) {
+    if (records()) return time(t);
+    const uint64_t earlier = earlier_word();
+    if (earlier != t - reference_ && earlier != t - earlier_reference_) differs_ = true;
   }
   /// What stays is first looked at then.
   void stays_until(Ticks t) { horizon_ = std::min(horizon_, t); }
@@ -110,6 +135,7 @@ class StateRecord {
     int32_t fewer;
     int32_t fewest;
     bool stay;        ///< those on their way
+    bool unseen;      ///< .. and they may come meanwhile, because there are enough
     uint32_t trains;  ///< if so: added since the record
     uint32_t coming;  ///< .. with so many credits
   };
@@ -142,6 +168,7 @@ class StateRecord {
     credits_.clear();
     queues_.clear();
     horizon_ = kNever;
+    unseen_ = false;
     differs_ = false;
     numbers_.clear();
   }
@@ -150,6 +177,7 @@ class StateRecord {
   Ticks reference_ = 0;
   Ticks earlier_reference_ = 0;
   Ticks horizon_ = kNever;
+  bool unseen_ = false;
   uint64_t written_ = 0;
   uint64_t position_ = 0;  ///< in the earlier record
   bool differs_ = false;

@@ -45,6 +45,9 @@ constexpr uint64_t kForWaiting = 18;   ///< of kEarnedByTrain
 constexpr uint64_t kStepToWait = 100;  ///< what a packet-hop in steps takes longer than another one
 constexpr uint64_t kLastLooks =
     4;  ///< packets that are to arrive, at each of which a path that empties is noted
+/// After a comparison of a group that failed its leader sends a packet for so many words that it took: to
+/// look takes no longer than to simulate.
+constexpr uint64_t kWordsToWait = 128;
 constexpr uint64_t kMostMembers = 16;  ///< of a group of messages
 
 }  // namespace weft::packet::costs
