@@ -273,6 +273,15 @@ class CreditAccount {
       state.number(trains_[k].count);
     }
   }
+  // Those from `from` on came in a period: in the next one the first of them becomes one with the last, as
+  // add() does it.
+  bool become_one(uint32_t from, Ticks period) const {
+    if (from == trains_.size()) return false;
+    const CreditTrain& first = trains_[from];
+    const CreditTrain& last = trains_[trains_.size() - 1];
+    return last.stride == first.stride &&
+           last.first + static_cast<Ticks>(last.count) * last.stride == first.first + period;
+  }
   // Before the first credits come those on their way only get more: nobody looks at them while there are
   // enough. True: so it has been since the record.
   bool write_what_stays(StateRecord& state) {
@@ -287,15 +296,7 @@ class CreditAccount {
     }
     uint32_t coming = 0;
     for (uint32_t k = before; k < size; ++k) coming += trains_[k].count;
-    // In the next period, too, the first one of the period would not have become one with the one before it.
-    if (size > before) {
-      const CreditTrain& first = trains_[before];
-      const CreditTrain& last = trains_[size - 1];
-      const Ticks next = first.first + state.period();
-      if (last.stride == first.stride && last.first + static_cast<Ticks>(last.count) * last.stride == next) {
-        state.differ();
-      }
-    }
+    if (become_one(before, state.period())) state.differ();
     state.credits_stay(size - before, coming);
     state.stays_until(trains_.front().first);
     return true;
@@ -325,15 +326,7 @@ class CreditAccount {
     uint64_t sum = 0;
     while (sum < added_ && from > 0) sum += trains_[--from].count;
     if (sum != added_) return false;
-    if (from < size) {
-      // In the next period, too, the first one of the period would not have become one with the one before
-      // it.
-      const CreditTrain& first = trains_[from];
-      const CreditTrain& last = trains_[size - 1];
-      const Ticks next = first.first + state.period();
-      if (last.stride == first.stride && last.first + static_cast<Ticks>(last.count) * last.stride == next)
-        return false;
-    }
+    if (become_one(from, state.period())) return false;
     state.leave_out(1 + 3 * state.word_ahead(0), 0);
     state.credits_unseen(spent_, size - from, static_cast<uint32_t>(added_));
     return true;

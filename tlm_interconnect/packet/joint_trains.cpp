@@ -339,24 +339,20 @@ bool JointTrains::drifts(JointTrain& group, Ticks t, uint64_t& repeats) const {
     const StateRecord::Credits* credits = group.credits_of(m);
     for (const TrainHop& hop : group.members[m].train->path) {
       const JointTrain::Place& place = place_of(group, hop);
-      size_t input = 0;
-      while (place.inputs[input].input != hop.input) ++input;
-      if (!drifts(one, group.queues_of(place, input), credits, group.vcs(), repeats)) return false;
+      if (!drifts(one, group.queues_of(place, hop), credits, group.vcs(), repeats)) return false;
       size_t output = 0;
       while (place.outputs[output] != hop.output) ++output;
       credits = group.credits_of(place, output);
     }
     if (!drifts(one, nullptr, credits, group.vcs(), repeats)) return false;
   }
-  group.fills = state_.horizon() != kNever || state_.unseen();
+  group.fills = state_.fills();
   if (!group.fills) return true;
   Ticks from = std::max(t, trains_.now());
   for (const JointTrain::Member& member : group.members)
     from = std::max(from, member.train->from->busy_until());
   for (const JointTrain::Place& place : group.places) from = std::max(from, place.router->decided());
-  from = trains_.edges_.from(from);
-  const Ticks period = t - group.time_of_record;
-  repeats = std::min<uint64_t>(repeats, state_.horizon() <= from ? 0 : (state_.horizon() - from) / period);
+  repeats = std::min(repeats, state_.periods_left(trains_.edges_.from(from)));
   return true;
 }
 
@@ -368,18 +364,8 @@ bool JointTrains::drifts(const NetworkInterface& one, const StateRecord::Queue* 
   for (size_t v = 0; v < vcs; ++v) {
     const int64_t grown = queues == nullptr ? 0 : queues[v].grown;
     if (credits[v].fewer != grown * packet_flits + credits[v].coming) return false;
-    if (!enough(one, credits[v], repeats)) return false;
+    if (!PacketTrains::enough(one, credits[v], repeats)) return false;
   }
-  return true;
-}
-
-bool JointTrains::enough(const NetworkInterface& one, const StateRecord::Credits& credits,
-                         uint64_t& repeats) {
-  if (credits.fewer == 0 && !credits.unseen) return true;
-  // A packet needs those of two at most (bubble), and none less in any period.
-  const int64_t spare = credits.fewest - 2 * static_cast<int64_t>(one.packet_flits_of_trains());
-  if (spare <= 0 || one.waits_for_all_credits()) return false;
-  if (credits.fewer != 0) repeats = std::min(repeats, static_cast<uint64_t>(spare / credits.fewer));
   return true;
 }
 
@@ -393,9 +379,7 @@ bool JointTrains::count_packets(JointTrain& group) {
     member.hops = 0;
     for (const TrainHop& hop : member.train->path) {
       JointTrain::Place& place = place_of(group, hop);
-      size_t input = 0;
-      while (place.inputs[input].input != hop.input) ++input;
-      const StateRecord::Queue* queues = group.queues_of(place, input);
+      const StateRecord::Queue* queues = group.queues_of(place, hop);
       for (size_t v = 0; v < group.vcs(); ++v) {
         if (queues[v].grown > through) return false;
         through -= queues[v].grown;

@@ -95,6 +95,11 @@ struct JointTrain {
   const StateRecord::Queue* queues_of(const Place& place, size_t input) const {
     return &queues[(place.first_input + input) * vcs()];
   }
+  const StateRecord::Queue* queues_of(const Place& place, const TrainHop& hop) const {
+    size_t input = 0;
+    while (place.inputs[input].input != hop.input) ++input;
+    return queues_of(place, input);
+  }
   const StateRecord::Credits* credits_of(size_t member) const { return &credits[member * vcs()]; }
   const StateRecord::Credits* credits_of(const Place& place, size_t output) const {
     return &credits[(members.size() + place.first_output + output) * vcs()];
@@ -123,10 +128,6 @@ class JointTrains {
   /// No longer a group: it goes on packet by packet.
   void dissolve(PacketTrain& member);
   void restart();
-
-  /// How often a period may repeat until a VC has not enough credits for any packet left, whatever comes.
-  /// False: not even now.
-  static bool enough(const NetworkInterface& one, const StateRecord::Credits& credits, uint64_t& repeats);
 
   /// Flits received by groups under way that are not yet counted anywhere.
   uint64_t flits_under_way() const;

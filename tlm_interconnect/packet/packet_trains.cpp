@@ -52,6 +52,16 @@ uint64_t PacketTrains::alike(const NetworkInterface& from, uint64_t left) {
   return from.begins_with_all_credits() && left > 0 ? left - 1 : left;
 }
 
+bool PacketTrains::enough(const NetworkInterface& from, const StateRecord::Credits& credits,
+                          uint64_t& repeats) {
+  if (credits.fewer == 0 && !credits.unseen) return true;
+  // A packet needs those of two at most (bubble), and none less in any period.
+  const int64_t spare = credits.fewest - 2 * static_cast<int64_t>(from.packet_flits_of_trains());
+  if (spare <= 0 || from.waits_for_all_credits()) return false;
+  if (credits.fewer != 0) repeats = std::min(repeats, static_cast<uint64_t>(spare / credits.fewer));
+  return true;
+}
+
 bool PacketTrains::decide(NetworkInterface& ni, uint32_t virtual_network, Ticks t) {
   std::unique_ptr<Train>& slot = trains_[ni.number()];
   if (slot && slot->phase == Phase::resuming) {
@@ -428,14 +438,12 @@ bool PacketTrains::recurs(Train& train, Ticks t, uint64_t& repeats) {
   train.packets = train.begun - train.packet_of_record;
   train.period = t - train.time_of_record;
   if (!drifts(train, repeats)) return false;
-  train.fills = state_.horizon() != kNever || state_.unseen();
+  train.fills = state_.fills();
   train.rounds = rounds(train.names);
   // What drifts would do so at each VC in turn.
   if (train.rounds != 1 && (train.fills || repeats != ~uint64_t{0})) return false;
   if (!train.fills) return true;
-  const Ticks from = undecided(train, t);
-  repeats =
-      std::min<uint64_t>(repeats, state_.horizon() <= from ? 0 : (state_.horizon() - from) / train.period);
+  repeats = std::min(repeats, state_.periods_left(undecided(train, t)));
   return true;
 }
 
@@ -484,7 +492,7 @@ bool PacketTrains::drifts(Train& train, uint64_t& repeats) {
     const uint32_t grown = i < state_.queues().size() ? state_.queues()[i].grown : 0;
     if (credits.fewer != grown * flits + credits.coming) return false;
     train.delivered -= grown;
-    if (!JointTrains::enough(*train.from, credits, repeats)) return false;
+    if (!enough(*train.from, credits, repeats)) return false;
   }
   return true;
 }

@@ -121,6 +121,9 @@ class PacketTrains {
   /// Of so many those that a train carries: a last packet that is shorter needs fewer credits to begin, where
   /// it needs them all.
   static uint64_t alike(const NetworkInterface& from, uint64_t left);
+  /// How often a period may repeat until a VC has not enough credits for any packet left, whatever comes.
+  /// False: not even now.
+  static bool enough(const NetworkInterface& from, const StateRecord::Credits& credits, uint64_t& repeats);
   bool prepare(Train& train);
   bool find_path(Train& train, const Message& message);
   bool wait_for_instalment(Train& train, uint64_t left);

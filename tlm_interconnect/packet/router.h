@@ -491,6 +491,9 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   void grow(uint32_t input, uint32_t output, uint32_t vc, uint64_t packets);
   void announce(uint32_t input, uint32_t output, uint32_t vc, uint32_t packets, Ticks period,
                 uint64_t periods);
+  /// As if whole periods had passed, of which each changes the queue as told.
+  void shift_queue(uint32_t input, uint32_t output, uint32_t vc, const StateRecord::Queue& queue,
+                   Ticks period, uint64_t periods);
   /// The output that a packet will leave by; kFree: it is drawn.
   uint32_t way_of(uint32_t port, uint32_t vc, fabric::PacketRef packet);
   uint32_t find_way(uint32_t port, uint32_t vc, fabric::PacketRef packet);

@@ -116,16 +116,7 @@ void Router::shift_input(const JointInput& of, const JointPeriods& passed, const
   const Ticks by = passed.number * passed.period;
   ports_[of.input].input_busy += by;
   for (uint32_t v = 0; v < vcs_; ++v) {
-    InputVc& in = inputs_[of.input * vcs_ + v];
-    if (queues[v].stays) {
-      announce(of.input, of.output, v, queues[v].grown, passed.period, passed.number);
-      continue;
-    }
-    for (uint32_t k = 0; k < in.queue.size(); ++k) in.queue[k].first += by;
-    in.ready += by;
-    in.free_at += by;
-    in.eligible += by;
-    if (queues[v].grown != 0) grow(of.input, of.output, v, passed.number * queues[v].grown);
+    shift_queue(of.input, of.output, v, queues[v], passed.period, passed.number);
   }
   shift_levels(of.input, by);
 }

@@ -363,6 +363,18 @@ void Router::set_aside(uint32_t input) {
   }
 }
 
+void Router::shift_queue(uint32_t input, uint32_t output, uint32_t v, const StateRecord::Queue& queue,
+                         Ticks period, uint64_t periods) {
+  if (queue.stays) return announce(input, output, v, queue.grown, period, periods);
+  const Ticks by = periods * period;
+  InputVc& in = inputs_[input * vcs_ + v];
+  for (uint32_t k = 0; k < in.queue.size(); ++k) in.queue[k].first += by;
+  in.ready += by;
+  in.free_at += by;
+  in.eligible += by;
+  if (queue.grown != 0) grow(input, output, v, periods * queue.grown);
+}
+
 void Router::shift(uint32_t input, uint32_t output, const TrainLoad& load) {
   const Ticks by = load.periods * load.period;
   packets_ += load.packets;
@@ -374,17 +386,7 @@ void Router::shift(uint32_t input, uint32_t output, const TrainLoad& load) {
   if (load.packets != 0) ports_[output].last_end += by;
   ports_[output].all_free += by;
   for (uint32_t v = 0; v < vcs_; ++v) {
-    InputVc& in = inputs_[input * vcs_ + v];
-    const StateRecord::Queue& queue = load.queues[v];
-    if (queue.stays) {
-      announce(input, output, v, queue.grown, load.period, load.periods);
-    } else {
-      for (uint32_t k = 0; k < in.queue.size(); ++k) in.queue[k].first += by;
-      in.ready += by;
-      in.free_at += by;
-      in.eligible += by;
-      if (queue.grown != 0) grow(input, output, v, load.periods * queue.grown);
-    }
+    shift_queue(input, output, v, load.queues[v], load.period, load.periods);
     OutputVc& out = outputs_[output * vcs_ + v];
     out.credit.shift(load.credits[v], load.period, load.periods);
     out.free_at += by;

@@ -95,8 +95,6 @@ class StateRecord {
     credits_stay(trains, coming);
     unseen_ = true;
   }
-  /// There are such credits.
-  bool unseen() const { return unseen_; }
   /// The queue of one VC has grown by so many packets: in its middle, or (`stays`) at its end, and then
   /// nothing of it has been looked at since the record.
   void grown(uint32_t packets, bool stays) {
@@ -128,8 +126,10 @@ class StateRecord {
   }
   /// What stays is first looked at then.
   void stays_until(Ticks t) { horizon_ = std::min(horizon_, t); }
-  /// kNever: nothing stays.
-  Ticks horizon() const { return horizon_; }
+  /// In a comparison: something stays, or credits are unseen.
+  bool fills() const { return horizon_ != kNever || unseen_; }
+  /// .. so many periods from `from` on, at most, until what stays is looked at.
+  uint64_t periods_left(Ticks from) const { return horizon_ <= from ? 0 : (horizon_ - from) / period(); }
 
   struct Credits {
     int32_t fewer;
