@@ -314,7 +314,7 @@ class CreditAccount {
         return false;
     }
     state.looked_at(3 * uint64_t{size} / 4);
-    state.leave_out(at, 0);
+    state.leave_out(at);
     return true;
   }
   // Where there are always enough credits nobody looks when those on their way come. Then it is enough that
@@ -327,7 +327,7 @@ class CreditAccount {
     while (sum < added_ && from > 0) sum += trains_[--from].count;
     if (sum != added_) return false;
     if (become_one(from, state.period())) return false;
-    state.leave_out(1 + 3 * state.word_ahead(0), 0);
+    state.leave_out(1 + 3 * state.word_ahead(0));
     state.credits_unseen(spent_, size - from, static_cast<uint32_t>(added_));
     return true;
   }

@@ -27,8 +27,6 @@ class PacketNumbers {
     if (n.stamp != stamp_) n = {stamp_, ++met_};
     return n.number;
   }
-  /// As if so many others had been met.
-  void skip(uint64_t packets) { met_ += packets; }
 
  private:
   struct Number {

@@ -41,6 +41,7 @@ void PacketTrains::earn(Train& train, uint64_t words) const {
 
 void PacketTrains::spend(Train& train, uint64_t words) {
   train.balance -= static_cast<int64_t>(words);
+  train.searched += words;
   counters_.work += words;
 }
 
@@ -126,7 +127,7 @@ bool PacketTrains::decide(NetworkInterface& ni, uint32_t virtual_network, Ticks 
     return ordinary(Reason::stepping);
   }
   uint64_t repeats = ~uint64_t{0};
-  if (recurs(train, t, repeats)) {
+  if (train.begun >= train.compare_from && recurs(train, t, repeats)) {
     const uint64_t packets = train.packets * train.rounds;
     const uint64_t countable = (std::max(t, ticks(kLongestTickTime)) - t) / (train.period * train.rounds);
     repeats = std::min({repeats, alike(ni, left) / packets, countable});
@@ -180,7 +181,7 @@ void PacketTrains::begin_message(Train& train, const Message& message, uint32_t 
   }
   train.destination = message.destination;
   train.path_network = train.virtual_network;
-  train.packets_of_message = train.paid_until = std::min(left, kInstalment);
+  train.packets_of_message = train.paid_until = std::min(left, kPaidAtOnce);
   earn(train, kEarnedPerHop * train.packets_of_message * (1 + train.path.size()));
 }
 
@@ -246,6 +247,7 @@ PacketTrains::Reason PacketTrains::try_to_observe(Train& train, uint64_t left, T
   reserve(train);
   train.phase = Phase::observed;
   train.recorded = false;
+  train.searched = 0;
   train.observed_from = train.begun;
   begin_steps(train, t);
   return Reason::stepping;
@@ -255,7 +257,7 @@ PacketTrains::Reason PacketTrains::try_to_observe(Train& train, uint64_t left, T
 // packet, so they begin when a path is about to be observed, or to belong to a group, and not before.
 bool PacketTrains::count_company(Train& train) {
   uint64_t looked_at = 0;
-  for (const Hop& hop : train.path) train.possible = train.possible && hop.router->count_wanted(looked_at);
+  for (const Hop& hop : train.path) train.possible = train.possible && hop.router->count_waiting(looked_at);
   spend(train, kLookAtPacket * looked_at);
   return train.possible;
 }
@@ -406,12 +408,10 @@ uint64_t PacketTrains::words_of(const Train& train, uint64_t packets) {
 }
 
 bool PacketTrains::exclusive(Train& train) {
-  uint64_t looked_at = 0;
-  const bool alone = std::all_of(train.path.begin(), train.path.end(), [&](const Hop& hop) {
-    return hop.router->exclusive(hop.input, hop.output, train.message, looked_at);
+  spend(train, kLookAtPacket * train.path.size());
+  return std::all_of(train.path.begin(), train.path.end(), [&](const Hop& hop) {
+    return hop.router->exclusive(hop.input, hop.output, train.message);
   });
-  spend(train, kLookAtPacket * looked_at);
-  return alone;
 }
 
 void PacketTrains::observe(Train& train, Ticks t) {
@@ -423,6 +423,7 @@ void PacketTrains::observe(Train& train, Ticks t) {
   ++counters_.looks;
   train.recorded = true;
   train.packet_of_record = train.begun;
+  train.compare_from = 0;
   train.time_of_record = t;
   train.bursts.clear();
   train.to->record_arrivals(&train.bursts);
@@ -434,7 +435,11 @@ bool PacketTrains::recurs(Train& train, Ticks t, uint64_t& repeats) {
   state_.compare(now(), t, train.record, train.time_of_record);
   write_path(train, Write::all);
   spend(train, kCompare + state_.written());
-  if (!state_.equal()) return false;
+  if (!state_.equal()) {
+    if (train.searched > kSearchAtOnce * train.words)
+      train.compare_from = train.begun + state_.written() / kWordsToWait;
+    return false;
+  }
   train.packets = train.begun - train.packet_of_record;
   train.period = t - train.time_of_record;
   if (!drifts(train, repeats)) return false;

@@ -102,7 +102,7 @@ void Router::receive_burst(uint32_t p, const fabric::Transfer& transfer) {
   in.last_next = transfer.first_flit + transfer.flits;
   if (in.last_next == transfer.packet_flits) in.last_next = 0;
 
-  if (!wanted_.empty() && transfer.first_flit == 0) head_announced(p, v, transfer.packet);
+  if (waiting_.counting() && transfer.first_flit == 0) head_announced(p, v, transfer.packet);
   if (ecn_) count_arrival(p, v, transfer);
   const Ticks first = transfer.first;
   const Ticks stride = transfer.flit_time;
@@ -604,6 +604,9 @@ void Router::start_head(uint32_t p, uint32_t v) {
   InputVc& in = inputs_[p * vcs_ + v];
   const FlitRun& run = in.queue.front();
   in.packet = run.packet;
+  // What is not in the caches, before it is needed: the next packet, and runs after it.
+  if (in.queue.size() > 1) __builtin_prefetch(&pool_[in.queue[1].packet]);
+  if (in.queue.size() > 3) __builtin_prefetch(&in.queue[3]);
   in.packet_flits = run.packet_flits;
   in.sent = 0;
   in.overrun = false;
@@ -739,11 +742,12 @@ void Router::send(uint32_t p, uint32_t v, Ticks t) {
     ++out_port.packets;
     out_port.payload += pool_[in.packet].bytes;
     if (in.last) ++out_port.messages;
-    if (!wanted_.empty()) {
+    if (waiting_.counting()) {
+      waiting_.leave(p, v);
       if (in.drawn) {
-        count_wanted(p, v, in.packet, -1);
+        count_ways(p, v, in.packet, -1);
       } else {
-        --wanted_[in.out_port];
+        waiting_.want(p, in.out_port, -1);
       }
     }
     out.owner = kFree;

@@ -36,6 +36,7 @@
 #include "tlm_interconnect/packet/state_tape.h"
 #include "tlm_interconnect/packet/ticks.h"
 #include "tlm_interconnect/packet/vc_names.h"
+#include "tlm_interconnect/packet/waiting_packets.h"
 #include "tlm_interconnect/policies/allocation/allocator.h"
 #include "tlm_interconnect/policies/routing/routing_policy.h"
 #include "tlm_interconnect/policies/selection/selection_policy.h"
@@ -64,12 +65,6 @@ struct PortConfig {
 
 class NetworkInterface;
 class PacketTrains;
-
-/// Who sends a packet: the interface, and the handle of its message.
-struct PacketOwner {
-  uint32_t interface = 0;
-  uint32_t message = 0;
-};
 
 /// What has left by an output.
 struct OutputLoad {
@@ -246,20 +241,18 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   uint32_t reserved_output(uint32_t output) const {
     return reserved_outputs_.empty() ? kFree : reserved_outputs_[output];
   }
-  /// From now on counts, for each output, the packets here that will leave by it. `looked_at` grows by the
-  /// packets that this took a look at. False: routes are adaptive.
-  bool count_wanted(uint64_t& looked_at);
+  /// From now on counts the packets that wait here. `looked_at` grows by the packets that this took a look
+  /// at. False: routes are adaptive.
+  bool count_waiting(uint64_t& looked_at);
   /// True: `input` holds packets of one message only and nobody else has, holds or will ask for `output` with
-  /// a packet that is announced already. Not without count_wanted().
-  bool exclusive(uint32_t input, uint32_t output, uint32_t message, uint64_t& looked_at);
+  /// a packet that is announced already. Not without count_waiting().
+  bool exclusive(uint32_t input, uint32_t output, uint32_t message) const;
   /// Neither has any packets, nor will get one that has been announced already.
   bool idle(uint32_t input, uint32_t output) const;
   /// All packets that want the output are at the input, and if there are any, it had the output last.
   bool keeps(uint32_t input, uint32_t output) const;
   /// Either has priority flow control.
   bool pauses(uint32_t input, uint32_t output) const;
-  /// Packets of one input that have been announced and not yet sent on entirely.
-  uint32_t packets_at(uint32_t input) const;
   /// Until released, a head announced at an input that is not reserved, and that may want an output that is,
   /// disturbs the train of the interface.
   void reserve_input(uint32_t input, uint32_t interface);
@@ -304,7 +297,7 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   void owners_at(uint32_t input, std::vector<PacketOwner>& owners, uint64_t& looked_at) const;
   /// Adds the inputs with packets that will leave by an output. False: not all have been found, because there
   /// are too many for a group, or because the output of some will be drawn.
-  bool inputs_for(uint32_t output, std::vector<uint32_t>& inputs, uint64_t& looked_at);
+  bool inputs_for(uint32_t output, std::vector<uint32_t>& inputs, uint64_t& looked_at) const;
   /// Everything that decides what they will do.
   void write_joint(const std::vector<JointInput>& inputs, const std::vector<uint32_t>& outputs,
                    StateRecord& state);
@@ -482,6 +475,7 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
     bool with_message;  ///< it says whose the packets are
   };
   bool write_queue(const InputVc& input, QueueWrite as, StateRecord& state) const;
+  void write_run(const FlitRun& run, bool with_message, StateRecord& state) const;
   void write_what_stays(const InputVc& input, uint32_t size_before, bool with_message,
                         StateRecord& state) const;
   /// The first flit of its queue has not come, and nothing but that flit is waited for.
@@ -497,7 +491,8 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   /// The output that a packet will leave by; kFree: it is drawn.
   uint32_t way_of(uint32_t port, uint32_t vc, fabric::PacketRef packet);
   uint32_t find_way(uint32_t port, uint32_t vc, fabric::PacketRef packet);
-  void count_wanted(uint32_t port, uint32_t vc, fabric::PacketRef packet, int32_t change);
+  PacketOwner owner_of(fabric::PacketRef packet) const;
+  void count_ways(uint32_t port, uint32_t vc, fabric::PacketRef packet, int32_t change);
   void start_head(uint32_t port, uint32_t vc);
   bool known_route(InputVc& input, uint32_t destination);
   void remember(const InputVc& input, uint32_t destination);
@@ -579,8 +574,7 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   uint32_t way_ranks_ = 0;  ///< destinations of one virtual network; 0: routes are not remembered
   const uint32_t id_;
   std::vector<uint32_t> disturbed_;  ///< trains to be resumed before the next cycle
-  /// By output: packets announced and not yet sent on that will, or may, leave by it. Empty: not counted.
-  std::vector<uint32_t> wanted_;
+  WaitingPackets waiting_;
   struct LastWay {
     uint32_t source = kFree;
     uint32_t destination = kFree;

@@ -6,39 +6,27 @@
 
 #include "tlm_interconnect/packet/router.h"
 
-#include <algorithm>
-
 #include "tlm_interconnect/packet/train_costs.h"
 
 namespace weft::packet {
 
 void Router::owners_at(uint32_t input, std::vector<PacketOwner>& owners, uint64_t& looked_at) const {
-  const auto add = [&](fabric::PacketRef ref) {
+  waiting_.for_each_owner(input, [&](const PacketOwner& owner) {
     ++looked_at;
-    const fabric::Packet& packet = pool_[ref];
-    const PacketOwner owner{static_cast<uint32_t>(packet.interface), static_cast<uint32_t>(packet.id_high)};
-    if (!owners.empty() && owners.back().interface == owner.interface &&
-        owners.back().message == owner.message)
-      return;
-    owners.push_back(owner);
-  };
-  for (uint32_t v = 0; v < vcs_; ++v) {
-    for_each_packet(inputs_[input * vcs_ + v], add);
-  }
+    if (owners.empty() || !(owners.back() == owner)) owners.push_back(owner);
+  });
 }
 
-bool Router::inputs_for(uint32_t output, std::vector<uint32_t>& inputs, uint64_t& looked_at) {
-  uint32_t missing = wanted_[output];
-  for (uint32_t p = 0; p < ports() && missing != 0 && inputs.size() <= costs::kMostMembers; ++p) {
-    uint32_t found = 0;
-    for (uint32_t v = 0; v < vcs_; ++v) {
-      looked_at += for_each_packet(
-          inputs_[p * vcs_ + v], [&](fabric::PacketRef packet) { found += way_of(p, v, packet) == output; });
-    }
+bool Router::inputs_for(uint32_t output, std::vector<uint32_t>& inputs, uint64_t& looked_at) const {
+  uint32_t missing = waiting_.wanting(output);
+  uint32_t p = 0;
+  for (; p < ports() && missing != 0 && inputs.size() <= costs::kMostMembers; ++p) {
+    const uint32_t found = waiting_.wanting(p, output);
     if (found == 0) continue;
     inputs.push_back(p);
-    missing -= std::min(missing, found);
+    missing -= found;
   }
+  looked_at += p / 16;  // numbers that lie beside each other
   return missing == 0;
 }
 
@@ -66,7 +54,7 @@ void Router::write_joint_input(const JointInput& of, StateRecord& state) {
   for (uint32_t v = 0; v < vcs_ && !state.differs(); ++v) {
     const InputVc& in = inputs_[input * vcs_ + v];
     const bool may_grow = of.alone && ((late >> v) & 1) == 0;
-    const bool stays = write_queue(in, {may_grow, waits(input, v, state.now()), true}, state);
+    const bool stays = write_queue(in, {may_grow, waits(input, v, state.now()), !of.alone}, state);
     if (stays) {
       state.stays(in.ready);
     } else {

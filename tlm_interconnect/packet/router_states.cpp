@@ -52,7 +52,13 @@ void Router::move_state(uint32_t input, uint32_t output, const VcNames& from, co
   for (uint32_t place = 0; place < vcs_; ++place) {
     if (to.has(place)) move_output(input, output, to.vc(place), from, tape);
   }
-  if (tape.reads()) wanted_[output] += packets_at(input);
+  if (tape.reads()) {
+    for (uint32_t v = 0; v < vcs_; ++v) {
+      for_each_packet(inputs_[input * vcs_ + v],
+                      [&](fabric::PacketRef packet) { waiting_.come(input, v, owner_of(packet)); });
+    }
+    waiting_.want(input, output, static_cast<int32_t>(waiting_.at(input)));
+  }
 }
 
 void Router::move_input(uint32_t input, uint32_t output, uint32_t v, const VcNames& to, StateTape& tape) {
@@ -124,7 +130,7 @@ void Router::pass_output_to(uint32_t input, uint32_t output) {
 }
 
 void Router::clear(uint32_t input, uint32_t output, std::vector<fabric::PacketRef>& packets) {
-  wanted_[output] -= packets_at(input);
+  waiting_.clear(input, output);
   for (uint32_t v = 0; v < vcs_; ++v) {
     InputVc& in = inputs_[input * vcs_ + v];
     for_each_packet(in, [&](fabric::PacketRef packet) { packets.push_back(packet); });

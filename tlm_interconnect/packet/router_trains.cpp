@@ -29,67 +29,51 @@ uint32_t Router::find_way(uint32_t p, uint32_t v, fabric::PacketRef ref) {
   return way->output;
 }
 
-void Router::count_wanted(uint32_t p, uint32_t v, fabric::PacketRef packet, int32_t change) {
-  const auto more = static_cast<uint32_t>(change);
-  const uint32_t output = way_of(p, v, packet);
-  if (output != kFree) {
-    wanted_[output] += more;
-    return;
-  }
-  for (const RouteCandidate& candidate : candidates_) wanted_[candidate.port] += more;
+PacketOwner Router::owner_of(fabric::PacketRef ref) const {
+  const fabric::Packet& packet = pool_[ref];
+  return {static_cast<uint32_t>(packet.interface), static_cast<uint32_t>(packet.id_high)};
 }
 
-bool Router::count_wanted(uint64_t& looked_at) {
-  if (!wanted_.empty()) return true;
+void Router::count_ways(uint32_t p, uint32_t v, fabric::PacketRef packet, int32_t change) {
+  const uint32_t output = way_of(p, v, packet);
+  if (output != kFree) {
+    waiting_.want(p, output, change);
+    return;
+  }
+  for (const RouteCandidate& candidate : candidates_) waiting_.may_want(candidate.port, change);
+}
+
+bool Router::count_waiting(uint64_t& looked_at) {
+  if (waiting_.counting()) return true;
   if (routing_.adaptive()) return false;
-  wanted_.assign(ports_.size(), 0);
+  waiting_.begin(ports(), vcs_);
   last_ways_.resize(inputs_.size());
   for (uint32_t i = 0; i < inputs_.size(); ++i) {
     const uint32_t p = i / vcs_;
     const uint32_t v = i % vcs_;
-    looked_at +=
-        for_each_packet(inputs_[i], [&](fabric::PacketRef packet) { count_wanted(p, v, packet, 1); });
+    looked_at += for_each_packet(inputs_[i], [&](fabric::PacketRef packet) {
+      waiting_.come(p, v, owner_of(packet));
+      count_ways(p, v, packet, 1);
+    });
   }
   return true;
 }
 
-uint32_t Router::packets_at(uint32_t input) const {
-  uint32_t n = 0;
-  for (uint32_t v = 0; v < vcs_; ++v) {
-    for_each_packet(inputs_[input * vcs_ + v], [&](fabric::PacketRef) { ++n; });
-  }
-  return n;
-}
-
 bool Router::idle(uint32_t input, uint32_t output) const {
-  return wanted_[output] == 0 && packets_at(input) == 0;
+  return waiting_.wanting(output) == 0 && waiting_.at(input) == 0;
 }
 
 bool Router::keeps(uint32_t input, uint32_t output) const {
-  const uint32_t own = packets_at(input);
-  return wanted_[output] == own && (own == 0 || had_last(input, output));
+  const uint32_t own = waiting_.at(input);
+  return waiting_.wanting(output) == own && (own == 0 || had_last(input, output));
 }
 
 bool Router::pauses(uint32_t input, uint32_t output) const {
   return ports_[input].pauses != 0 || ports_[output].paused_by != 0;
 }
 
-bool Router::exclusive(uint32_t input, uint32_t output, uint32_t message, uint64_t& looked_at) {
-  const uint32_t own = packets_at(input);
-  looked_at += own / 4;  // their runs, one after the other
-  if (wanted_[output] != own) return false;
-  for (uint32_t v = 0; v < vcs_; ++v) {
-    const InputVc& in = inputs_[input * vcs_ + v];
-    const auto foreign = [&](fabric::PacketRef ref) {
-      ++looked_at;
-      return static_cast<uint32_t>(pool_[ref].id_high) != message;
-    };
-    if (in.packet != fabric::kNoPacket && foreign(in.packet)) return false;
-    for (uint32_t k = 0; k < in.queue.size(); ++k) {
-      if (in.queue[k].packet != in.packet && foreign(in.queue[k].packet)) return false;
-    }
-  }
-  return true;
+bool Router::exclusive(uint32_t input, uint32_t output, uint32_t message) const {
+  return waiting_.wanting(output) == waiting_.at(input) && waiting_.only(input, message);
 }
 
 void Router::reserve_input(uint32_t input, uint32_t interface) {
@@ -112,18 +96,22 @@ void Router::release_output(uint32_t output) {
 // arrival, and the train is resumed before that.
 void Router::head_announced(uint32_t p, uint32_t v, fabric::PacketRef packet) {
   const uint32_t output = way_of(p, v, packet);
+  waiting_.come(p, v, owner_of(packet));
   const auto wanted = [&](uint32_t wanted_output) {
-    ++wanted_[wanted_output];
     if (reserved_ == 0) return;
     const uint32_t rank = reserved_outputs_[wanted_output];
     if (rank == reserved_input(p)) return;  // nobody's, or the train's own
     if (rank != kFree && trains_->disturb(rank)) disturbed_.push_back(rank);
   };
   if (output != kFree) {
+    waiting_.want(p, output, 1);
     wanted(output);
     return;
   }
-  for (const RouteCandidate& candidate : candidates_) wanted(candidate.port);
+  for (const RouteCandidate& candidate : candidates_) {
+    waiting_.may_want(candidate.port, 1);
+    wanted(candidate.port);
+  }
 }
 
 uint32_t Router::complete_packets(const InputVc& in, Ticks t) const {
@@ -147,15 +135,7 @@ bool Router::write_queue(const InputVc& in, QueueWrite as, StateRecord& state) c
   const uint32_t complete = complete_packets(in, state.now());
   state.looked_at(complete / 4);
   uint32_t next = 0;
-  const auto write_run = [&](bool with_time) {
-    const FlitRun& run = in.queue[next++];
-    if (with_time) state.time(run.first);
-    state.packet(run.packet);
-    state.number((uint64_t{run.flits} << 32) | run.packet_flits);
-    state.number(run.stride);
-    if (as.with_message) state.number(pool_[run.packet].id_high);
-  };
-  const uint64_t words_of_run = as.with_message ? 5 : 4;
+  const uint64_t words_of_run = as.with_message ? 4 : 3;  // of one that is a whole packet
   if (state.records()) {
     for (const uint32_t n : {complete, size}) state.number(n);
   } else {
@@ -168,9 +148,9 @@ bool Router::write_queue(const InputVc& in, QueueWrite as, StateRecord& state) c
     }
     if (as.may_grow && complete_before >= 2 && complete >= complete_before &&
         size - complete == size_before - complete_before) {
-      state.leave_out(1, 0);  // its time
-      write_run(false);
-      state.leave_out(words_of_run * (complete_before - 1), complete_before - 1);
+      state.leave_out(1);  // its time
+      write_run(in.queue[next++], as.with_message, state);
+      state.leave_out(words_of_run * (complete_before - 1));
       next = complete;
       state.grown(complete - static_cast<uint32_t>(complete_before), false);
     } else {
@@ -181,8 +161,20 @@ bool Router::write_queue(const InputVc& in, QueueWrite as, StateRecord& state) c
       state.grown(0, false);
     }
   }
-  while (next < size && !state.differs()) write_run(true);
+  while (next < size && !state.differs()) {
+    const FlitRun& run = in.queue[next++];
+    state.time(run.first);
+    write_run(run, as.with_message, state);
+  }
   return false;
+}
+
+// All but its time. A packet of which all flits are here is nowhere else.
+void Router::write_run(const FlitRun& run, bool with_message, StateRecord& state) const {
+  state.number((uint64_t{run.flits} << 32) | run.packet_flits);
+  state.number(run.stride);
+  if (run.flits != run.packet_flits) state.packet(run.packet);
+  if (with_message) state.number(pool_[run.packet].id_high);
 }
 
 void Router::write_what_stays(const InputVc& in, uint32_t size_before, bool with_message,
@@ -190,10 +182,7 @@ void Router::write_what_stays(const InputVc& in, uint32_t size_before, bool with
   for (uint32_t k = 0; k < size_before && !state.differs(); ++k) {
     const FlitRun& run = in.queue[k];
     state.stays(run.first);
-    state.packet(run.packet);
-    state.number((uint64_t{run.flits} << 32) | run.packet_flits);
-    state.number(run.stride);
-    if (with_message) state.number(pool_[run.packet].id_high);
+    write_run(run, with_message, state);
   }
   const uint32_t size = in.queue.size();
   for (uint32_t k = size_before; k < size; ++k) {
@@ -227,7 +216,10 @@ void Router::announce(uint32_t input, uint32_t output, uint32_t v, uint32_t pack
       in.pending += run.flits;
     }
   }
-  wanted_[output] += static_cast<uint32_t>(periods) * packets;
+  const auto more = static_cast<uint32_t>(periods) * packets;
+  if (more == 0) return;
+  waiting_.come(input, v, owner_of(in.queue.back().packet), more);
+  waiting_.want(input, output, static_cast<int32_t>(more));
 }
 
 void Router::grow(uint32_t input, uint32_t output, uint32_t v, uint64_t packets) {
@@ -242,7 +234,8 @@ void Router::grow(uint32_t input, uint32_t output, uint32_t v, uint64_t packets)
     in.queue[k].packet = ref;
   }
   in.pending += n * model.packet_flits;
-  wanted_[output] += n;
+  waiting_.come(input, v, owner_of(model.packet), n);
+  waiting_.want(input, output, static_cast<int32_t>(n));
 }
 
 /// A mask and a number of up to 32 bits, in one word where the mask has no more.

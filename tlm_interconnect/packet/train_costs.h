@@ -26,8 +26,8 @@ constexpr uint64_t kEarnedPerHop = 6;  ///< of a message that begins, for interf
 constexpr uint64_t kEarnedByTrain = 75;      ///< a packet-hop that went by train: most of what it saved
 constexpr uint64_t kEarnedByBeginning = 10;  ///< a packet that began in a train, besides its hops
 constexpr int64_t kMostEarned = 1 << 20;
-constexpr uint64_t kInstalment =
-    1 << 15;  ///< packets for which a message pays at once; it pays again as it goes on
+constexpr uint64_t kPaidAtOnce = 1 << 15;     ///< packets for which a message pays when it begins
+constexpr uint64_t kInstalment = 1 << 11;     ///< .. and again as it goes on
 constexpr int64_t kLearnsOnCredit = 1 << 18;  ///< while a message is learnt from its first packet on
 constexpr uint64_t kPartOnCredit = 64;  ///< of what a joint train could save at most one in so many parts
 constexpr uint64_t kWayOfHop = 100;     ///< to find the next router of a path
@@ -45,10 +45,11 @@ constexpr uint64_t kForWaiting = 18;   ///< of kEarnedByTrain
 constexpr uint64_t kStepToWait = 100;  ///< what a packet-hop in steps takes longer than another one
 constexpr uint64_t kLastLooks =
     4;  ///< packets that are to arrive, at each of which a path that empties is noted
-/// After a comparison of a group that failed its leader sends a packet for so many words that it took: to
-/// look takes no longer than to simulate.
+/// After a comparison that failed the message (of a group: its leader) sends a packet for so many words that
+/// it took: to look takes no longer than to simulate.
 constexpr uint64_t kWordsToWait = 128;
-constexpr uint64_t kMostMembers = 16;  ///< of a group of messages
+constexpr uint64_t kSearchAtOnce = 16;  ///< records that one message alone may cost before it does so
+constexpr uint64_t kMostMembers = 16;   ///< of a group of messages
 
 }  // namespace weft::packet::costs
 

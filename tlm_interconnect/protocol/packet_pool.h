@@ -62,6 +62,7 @@ class PacketPool {
     if (free_.empty()) grow();
     const PacketRef ref = free_.back();
     free_.pop_back();
+    if (!free_.empty()) __builtin_prefetch(&(*this)[free_.back()], 1);
     ++live_;
     (*this)[ref].references = 1;
     return ref;
