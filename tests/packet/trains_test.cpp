@@ -568,18 +568,23 @@ TEST(Trains, ChangeNothingWhereMembersDiffer) {
 
 // Two to one. The queues before the port that they share grow for 14,000 packets, and for a round trip the
 // credits on their way are of the time before they met.
+// What does not recur while buffers fill (seed 2) is looked for again when they are full.
 TEST(Trains, CarryMessagesThatMeetWhileBuffersFill) {
-  for (const uint64_t seed : {1, 6}) {
+  struct Case {
+    uint64_t seed;
+    uint64_t most_one_by_one;
+  };
+  for (const Case& one : {Case{1, 16'000}, Case{2, 160'000}, Case{6, 16'000}}) {
     Scenario s = incast_over_long_links("Switch(3)");
     s.network.vcs = 4;
     s.messages = 2;
     s.longest = 200000;
     s.span = 4000000;
-    s.seed = seed;
+    s.seed = one.seed;
     const Outcome outcome = compare(s);
-    EXPECT_GT(outcome.joint, 2u) << seed;
-    EXPECT_GT(outcome.growing + outcome.filling, 3u) << seed;
-    EXPECT_LT(outcome.one_by_one, 16'000u) << seed;
+    EXPECT_GT(outcome.joint, 2u) << one.seed;
+    EXPECT_GT(outcome.growing + outcome.filling, 3u) << one.seed;
+    EXPECT_LT(outcome.one_by_one, one.most_one_by_one) << one.seed;
   }
 }
 

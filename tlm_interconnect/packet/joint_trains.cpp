@@ -43,7 +43,7 @@ JointTrains::Formed JointTrains::form(PacketTrain& leader, Ticks t) {
     words += train->words;
     balance += train->balance;
   }
-  if (fingerprint == leader.unsettled) return Formed::no;
+  if (fingerprint == leader.unsettled && leader.begun < leader.unsettled_until) return Formed::no;
   if (balance < static_cast<int64_t>(costs::kLooks * words)) return Formed::no;
   if (!reservable()) return Formed::later;
 
@@ -284,8 +284,12 @@ bool JointTrains::carry(PacketTrain& member, uint64_t left, Ticks t, TrainReason
     group.compare_from = leader.begun + state_.written() / costs::kWordsToWait;
   }
   const uint64_t begun = leader.begun - group.members[0].begun;
-  if (leader.begun - group.observed_from > 2 * leader.first_full + costs::kLongestSearch) {
-    for (const JointTrain::Member& one : group.members) one.train->unsettled = group.fingerprint;
+  const uint64_t searched = leader.begun - group.observed_from;
+  if (searched > 2 * leader.first_full + costs::kLongestSearch) {
+    for (const JointTrain::Member& one : group.members) {
+      one.train->unsettled = group.fingerprint;
+      one.train->unsettled_until = one.train->begun + costs::kSearchAgain * searched;
+    }
     dissolve(group);
     trains_.back_off(leader, TrainReason::unsettled);
   } else if (begun >= group.window) {

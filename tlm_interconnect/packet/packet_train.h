@@ -66,10 +66,11 @@ struct PacketTrain {
   uint64_t paid_until = 0;                       ///< packet of the message for which it has paid last
   uint64_t left_alone = 0;  ///< so many packets of it go one by one, and nobody asks again why
   TrainReason left_alone_as = TrainReason::last;  ///< .. the reason
-  uint32_t unclear = 0;         ///< so many times in a row its path has not cleared in time, up to a most
-  uint32_t passes_over = 0;     ///< for so many messages it does not wait for that
-  JointTrain* group = nullptr;  ///< joined
-  uint64_t unsettled = 0;       ///< fingerprint of the group in which nothing recurred last
+  uint32_t unclear = 0;          ///< so many times in a row its path has not cleared in time, up to a most
+  uint32_t passes_over = 0;      ///< for so many messages it does not wait for that
+  JointTrain* group = nullptr;   ///< joined
+  uint64_t unsettled = 0;        ///< fingerprint of the group in which nothing recurred last
+  uint64_t unsettled_until = 0;  ///< .. until it is looked for again, in packets begun
   // Observed:
   uint64_t observed_from = 0;  ///< in packets begun
   Ticks record_from = 0;       ///< before it a record would hold what had been decided ahead

@@ -50,6 +50,9 @@ constexpr uint64_t kLastLooks =
 constexpr uint64_t kWordsToWait = 128;
 constexpr uint64_t kSearchAtOnce = 16;  ///< records that one message alone may cost before it does so
 constexpr uint64_t kMostMembers = 16;   ///< of a group of messages
+/// A group in which nothing has recurred is looked at again after so many times the packets of that search:
+/// its buffers may be full then.
+constexpr uint64_t kSearchAgain = 4;
 
 }  // namespace weft::packet::costs
 
