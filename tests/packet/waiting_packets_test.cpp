@@ -68,7 +68,7 @@ void expect_equal(const WaitingPackets& waiting, Queues& queues) {
   for (uint32_t output = 0; output < kPorts; ++output) {
     uint32_t sum = 0;
     for (uint32_t input = 0; input < kPorts; ++input) {
-      EXPECT_EQ(waiting.wanting(input, output), queues.wanting(input, output));
+      EXPECT_EQ(waiting.wanting_from(input, output), queues.wanting(input, output));
       sum += queues.wanting(input, output);
     }
     EXPECT_EQ(waiting.wanting(output), sum);
@@ -127,7 +127,7 @@ TEST(WaitingPackets, MayWantOneOfSeveralOutputs) {
   EXPECT_EQ(waiting.at(0), 1u);
   for (const uint32_t output : {2u, 4u}) {
     EXPECT_EQ(waiting.wanting(output), 1u);
-    EXPECT_EQ(waiting.wanting(0, output), 0u);
+    EXPECT_EQ(waiting.wanting_from(0, output), 0u);
   }
 }
 

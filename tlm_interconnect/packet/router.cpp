@@ -102,7 +102,7 @@ void Router::receive_burst(uint32_t p, const fabric::Transfer& transfer) {
   in.last_next = transfer.first_flit + transfer.flits;
   if (in.last_next == transfer.packet_flits) in.last_next = 0;
 
-  if (waiting_.counting() && transfer.first_flit == 0) head_announced(p, v, transfer.packet);
+  if (waiting_packets_.counting() && transfer.first_flit == 0) head_announced(p, v, transfer.packet);
   if (ecn_) count_arrival(p, v, transfer);
   const Ticks first = transfer.first;
   const Ticks stride = transfer.flit_time;
@@ -742,12 +742,12 @@ void Router::send(uint32_t p, uint32_t v, Ticks t) {
     ++out_port.packets;
     out_port.payload += pool_[in.packet].bytes;
     if (in.last) ++out_port.messages;
-    if (waiting_.counting()) {
-      waiting_.leave(p, v);
+    if (waiting_packets_.counting()) {
+      waiting_packets_.leave(p, v);
       if (in.drawn) {
         count_ways(p, v, in.packet, -1);
       } else {
-        waiting_.want(p, in.out_port, -1);
+        waiting_packets_.want(p, in.out_port, -1);
       }
     }
     out.owner = kFree;

@@ -293,7 +293,8 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   void replay_cycle();
   void end_replay(const uint32_t* inputs, size_t count);
   // .. and joint trains:
-  /// Adds those whose packets have been announced at an input and have not yet gone entirely.
+  /// Adds those whose packets have been announced at an input and have not yet gone entirely. Neither this
+  /// nor the next one without count_waiting().
   void owners_at(uint32_t input, std::vector<PacketOwner>& owners, uint64_t& looked_at) const;
   /// Adds the inputs with packets that will leave by an output. False: not all have been found, because there
   /// are too many for a group, or because the output of some will be drawn.
@@ -470,14 +471,14 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   void pass_output_to(uint32_t input, uint32_t output);
   VcMask late_since_record(uint32_t input, bool turned, StateRecord& state) const;
   struct QueueWrite {
-    bool may_grow;      ///< nothing has come late since the record
+    bool may_grow;      ///< nothing has come late since the record, and all its packets are of one message
     bool waits;         ///< .. and its first flit has not come
-    bool with_message;  ///< it says whose the packets are
+    bool with_message;  ///< it says whose the packets are; not where it may grow
   };
   bool write_queue(const InputVc& input, QueueWrite as, StateRecord& state) const;
+  static constexpr uint64_t kWordsOfWholeRun = 3;  ///< its time, flits, stride
   void write_run(const FlitRun& run, bool with_message, StateRecord& state) const;
-  void write_what_stays(const InputVc& input, uint32_t size_before, bool with_message,
-                        StateRecord& state) const;
+  void write_what_stays(const InputVc& input, uint32_t size_before, StateRecord& state) const;
   /// The first flit of its queue has not come, and nothing but that flit is waited for.
   bool waits(uint32_t input, uint32_t vc, Ticks now) const;
   /// The middle of the queue of an input VC gets `packets` more like those that are there. Whoever looks at
@@ -574,7 +575,7 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   uint32_t way_ranks_ = 0;  ///< destinations of one virtual network; 0: routes are not remembered
   const uint32_t id_;
   std::vector<uint32_t> disturbed_;  ///< trains to be resumed before the next cycle
-  WaitingPackets waiting_;
+  WaitingPackets waiting_packets_;
   struct LastWay {
     uint32_t source = kFree;
     uint32_t destination = kFree;

@@ -160,7 +160,7 @@ void Router::restart(Ticks now) {
     ecn_->restart();
     std::fill(counted_for_.begin(), counted_for_.end(), kFree);
   }
-  waiting_.end();
+  waiting_packets_.end();
   next_ = kNever;
   notified_ = kNever;
   decided_ = now;

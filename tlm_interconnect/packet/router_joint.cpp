@@ -11,17 +11,17 @@
 namespace weft::packet {
 
 void Router::owners_at(uint32_t input, std::vector<PacketOwner>& owners, uint64_t& looked_at) const {
-  waiting_.for_each_owner(input, [&](const PacketOwner& owner) {
+  waiting_packets_.for_each_owner(input, [&](const PacketOwner& owner) {
     ++looked_at;
     if (owners.empty() || !(owners.back() == owner)) owners.push_back(owner);
   });
 }
 
 bool Router::inputs_for(uint32_t output, std::vector<uint32_t>& inputs, uint64_t& looked_at) const {
-  uint32_t missing = waiting_.wanting(output);
+  uint32_t missing = waiting_packets_.wanting(output);
   uint32_t p = 0;
   for (; p < ports() && missing != 0 && inputs.size() <= costs::kMostMembers; ++p) {
-    const uint32_t found = waiting_.wanting(p, output);
+    const uint32_t found = waiting_packets_.wanting_from(p, output);
     if (found == 0) continue;
     inputs.push_back(p);
     missing -= found;
@@ -43,7 +43,7 @@ void Router::write_joint(const std::vector<JointInput>& inputs, const std::vecto
   }
 }
 
-// A queue may grow (write_queue()) where all its packets are of one message.
+// A queue may grow (write_queue()) where all its packets are of one message: the group's layout says whose.
 void Router::write_joint_input(const JointInput& of, StateRecord& state) {
   const uint32_t input = of.input;
   const Port& port = ports_[input];

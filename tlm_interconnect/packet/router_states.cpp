@@ -55,9 +55,9 @@ void Router::move_state(uint32_t input, uint32_t output, const VcNames& from, co
   if (tape.reads()) {
     for (uint32_t v = 0; v < vcs_; ++v) {
       for_each_packet(inputs_[input * vcs_ + v],
-                      [&](fabric::PacketRef packet) { waiting_.come(input, v, owner_of(packet)); });
+                      [&](fabric::PacketRef packet) { waiting_packets_.come(input, v, owner_of(packet)); });
     }
-    waiting_.want(input, output, static_cast<int32_t>(waiting_.at(input)));
+    waiting_packets_.want(input, output, static_cast<int32_t>(waiting_packets_.at(input)));
   }
 }
 
@@ -130,7 +130,7 @@ void Router::pass_output_to(uint32_t input, uint32_t output) {
 }
 
 void Router::clear(uint32_t input, uint32_t output, std::vector<fabric::PacketRef>& packets) {
-  waiting_.clear(input, output);
+  waiting_packets_.clear(input, output);
   for (uint32_t v = 0; v < vcs_; ++v) {
     InputVc& in = inputs_[input * vcs_ + v];
     for_each_packet(in, [&](fabric::PacketRef packet) { packets.push_back(packet); });

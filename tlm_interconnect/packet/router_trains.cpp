@@ -37,22 +37,22 @@ PacketOwner Router::owner_of(fabric::PacketRef ref) const {
 void Router::count_ways(uint32_t p, uint32_t v, fabric::PacketRef packet, int32_t change) {
   const uint32_t output = way_of(p, v, packet);
   if (output != kFree) {
-    waiting_.want(p, output, change);
+    waiting_packets_.want(p, output, change);
     return;
   }
-  for (const RouteCandidate& candidate : candidates_) waiting_.may_want(candidate.port, change);
+  for (const RouteCandidate& candidate : candidates_) waiting_packets_.may_want(candidate.port, change);
 }
 
 bool Router::count_waiting(uint64_t& looked_at) {
-  if (waiting_.counting()) return true;
+  if (waiting_packets_.counting()) return true;
   if (routing_.adaptive()) return false;
-  waiting_.begin(ports(), vcs_);
+  waiting_packets_.begin(ports(), vcs_);
   last_ways_.resize(inputs_.size());
   for (uint32_t i = 0; i < inputs_.size(); ++i) {
     const uint32_t p = i / vcs_;
     const uint32_t v = i % vcs_;
     looked_at += for_each_packet(inputs_[i], [&](fabric::PacketRef packet) {
-      waiting_.come(p, v, owner_of(packet));
+      waiting_packets_.come(p, v, owner_of(packet));
       count_ways(p, v, packet, 1);
     });
   }
@@ -60,12 +60,12 @@ bool Router::count_waiting(uint64_t& looked_at) {
 }
 
 bool Router::idle(uint32_t input, uint32_t output) const {
-  return waiting_.wanting(output) == 0 && waiting_.at(input) == 0;
+  return waiting_packets_.wanting(output) == 0 && waiting_packets_.at(input) == 0;
 }
 
 bool Router::keeps(uint32_t input, uint32_t output) const {
-  const uint32_t own = waiting_.at(input);
-  return waiting_.wanting(output) == own && (own == 0 || had_last(input, output));
+  const uint32_t own = waiting_packets_.at(input);
+  return waiting_packets_.wanting(output) == own && (own == 0 || had_last(input, output));
 }
 
 bool Router::pauses(uint32_t input, uint32_t output) const {
@@ -73,7 +73,8 @@ bool Router::pauses(uint32_t input, uint32_t output) const {
 }
 
 bool Router::exclusive(uint32_t input, uint32_t output, uint32_t message) const {
-  return waiting_.wanting(output) == waiting_.at(input) && waiting_.only(input, message);
+  return waiting_packets_.wanting(output) == waiting_packets_.at(input) &&
+         waiting_packets_.only(input, message);
 }
 
 void Router::reserve_input(uint32_t input, uint32_t interface) {
@@ -96,7 +97,7 @@ void Router::release_output(uint32_t output) {
 // arrival, and the train is resumed before that.
 void Router::head_announced(uint32_t p, uint32_t v, fabric::PacketRef packet) {
   const uint32_t output = way_of(p, v, packet);
-  waiting_.come(p, v, owner_of(packet));
+  waiting_packets_.come(p, v, owner_of(packet));
   const auto wanted = [&](uint32_t wanted_output) {
     if (reserved_ == 0) return;
     const uint32_t rank = reserved_outputs_[wanted_output];
@@ -104,12 +105,12 @@ void Router::head_announced(uint32_t p, uint32_t v, fabric::PacketRef packet) {
     if (rank != kFree && trains_->disturb(rank)) disturbed_.push_back(rank);
   };
   if (output != kFree) {
-    waiting_.want(p, output, 1);
+    waiting_packets_.want(p, output, 1);
     wanted(output);
     return;
   }
   for (const RouteCandidate& candidate : candidates_) {
-    waiting_.may_want(candidate.port, 1);
+    waiting_packets_.may_want(candidate.port, 1);
     wanted(candidate.port);
   }
 }
@@ -135,7 +136,6 @@ bool Router::write_queue(const InputVc& in, QueueWrite as, StateRecord& state) c
   const uint32_t complete = complete_packets(in, state.now());
   state.looked_at(complete / 4);
   uint32_t next = 0;
-  const uint64_t words_of_run = as.with_message ? 4 : 3;  // of one that is a whole packet
   if (state.records()) {
     for (const uint32_t n : {complete, size}) state.number(n);
   } else {
@@ -143,14 +143,14 @@ bool Router::write_queue(const InputVc& in, QueueWrite as, StateRecord& state) c
     const uint64_t size_before = state.earlier_word();
     if (as.may_grow && complete + complete_before == 0 && size >= size_before && size_before != 0 &&
         as.waits && state.stays_next(in.queue.front().first)) {
-      write_what_stays(in, static_cast<uint32_t>(size_before), as.with_message, state);
+      write_what_stays(in, static_cast<uint32_t>(size_before), state);
       return true;
     }
     if (as.may_grow && complete_before >= 2 && complete >= complete_before &&
         size - complete == size_before - complete_before) {
       state.leave_out(1);  // its time
-      write_run(in.queue[next++], as.with_message, state);
-      state.leave_out(words_of_run * (complete_before - 1));
+      write_run(in.queue[next++], false, state);
+      state.leave_out(kWordsOfWholeRun * (complete_before - 1));
       next = complete;
       state.grown(complete - static_cast<uint32_t>(complete_before), false);
     } else {
@@ -169,7 +169,8 @@ bool Router::write_queue(const InputVc& in, QueueWrite as, StateRecord& state) c
   return false;
 }
 
-// All but its time. A packet of which all flits are here is nowhere else.
+// All but its time. A packet of which all flits are here is in no other place that may be compared with this
+// one; as the front of the queue it is told by write_packet().
 void Router::write_run(const FlitRun& run, bool with_message, StateRecord& state) const {
   state.number((uint64_t{run.flits} << 32) | run.packet_flits);
   state.number(run.stride);
@@ -177,12 +178,11 @@ void Router::write_run(const FlitRun& run, bool with_message, StateRecord& state
   if (with_message) state.number(pool_[run.packet].id_high);
 }
 
-void Router::write_what_stays(const InputVc& in, uint32_t size_before, bool with_message,
-                              StateRecord& state) const {
+void Router::write_what_stays(const InputVc& in, uint32_t size_before, StateRecord& state) const {
   for (uint32_t k = 0; k < size_before && !state.differs(); ++k) {
     const FlitRun& run = in.queue[k];
     state.stays(run.first);
-    write_run(run, with_message, state);
+    write_run(run, false, state);
   }
   const uint32_t size = in.queue.size();
   for (uint32_t k = size_before; k < size; ++k) {
@@ -218,8 +218,8 @@ void Router::announce(uint32_t input, uint32_t output, uint32_t v, uint32_t pack
   }
   const auto more = static_cast<uint32_t>(periods) * packets;
   if (more == 0) return;
-  waiting_.come(input, v, owner_of(in.queue.back().packet), more);
-  waiting_.want(input, output, static_cast<int32_t>(more));
+  waiting_packets_.come(input, v, owner_of(in.queue.back().packet), more);
+  waiting_packets_.want(input, output, static_cast<int32_t>(more));
 }
 
 void Router::grow(uint32_t input, uint32_t output, uint32_t v, uint64_t packets) {
@@ -234,8 +234,8 @@ void Router::grow(uint32_t input, uint32_t output, uint32_t v, uint64_t packets)
     in.queue[k].packet = ref;
   }
   in.pending += n * model.packet_flits;
-  waiting_.come(input, v, owner_of(model.packet), n);
-  waiting_.want(input, output, static_cast<int32_t>(n));
+  waiting_packets_.come(input, v, owner_of(model.packet), n);
+  waiting_packets_.want(input, output, static_cast<int32_t>(n));
 }
 
 /// A mask and a number of up to 32 bits, in one word where the mask has no more.

@@ -96,7 +96,9 @@ class WaitingPackets {
   /// Those that will, or may, leave by an output.
   uint32_t wanting(uint32_t output) const { return outputs_[output]; }
   /// .. that will, and are at that input.
-  uint32_t wanting(uint32_t input, uint32_t output) const { return ways_[size_t{output} * ports_ + input]; }
+  uint32_t wanting_from(uint32_t input, uint32_t output) const {
+    return ways_[size_t{output} * ports_ + input];
+  }
 
  private:
   /// Packets that follow each other and have the same owner.
