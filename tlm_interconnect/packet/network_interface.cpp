@@ -473,6 +473,7 @@ uint64_t NetworkInterface::next_payload(const Queued& queued) {
 
 fabric::Packet& NetworkInterface::new_packet() {
   packet_ = pool_.acquire();
+  pool_.prefetch();
   sent_ = 0;
   fabric::Packet& packet = pool_[packet_];
   packet.source = rank_;

@@ -493,7 +493,11 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   uint32_t way_of(uint32_t port, uint32_t vc, fabric::PacketRef packet);
   uint32_t find_way(uint32_t port, uint32_t vc, fabric::PacketRef packet);
   PacketOwner owner_of(fabric::PacketRef packet) const;
-  void count_ways(uint32_t port, uint32_t vc, fabric::PacketRef packet, int32_t change);
+  /// These two answer as way_of().
+  uint32_t count_ways(uint32_t port, uint32_t vc, fabric::PacketRef packet, int32_t change);
+  uint32_t count_come(uint32_t port, uint32_t vc, fabric::PacketRef packet);
+  /// So many packets like one of them have been put into a queue, to leave by the output.
+  void count_brought(uint32_t port, uint32_t vc, uint32_t output, fabric::PacketRef one, uint32_t packets);
   void start_head(uint32_t port, uint32_t vc);
   bool known_route(InputVc& input, uint32_t destination);
   void remember(const InputVc& input, uint32_t destination);

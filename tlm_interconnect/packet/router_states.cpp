@@ -52,12 +52,9 @@ void Router::move_state(uint32_t input, uint32_t output, const VcNames& from, co
   for (uint32_t place = 0; place < vcs_; ++place) {
     if (to.has(place)) move_output(input, output, to.vc(place), from, tape);
   }
-  if (tape.reads()) {
-    for (uint32_t v = 0; v < vcs_; ++v) {
-      for_each_packet(inputs_[input * vcs_ + v],
-                      [&](fabric::PacketRef packet) { waiting_packets_.come(input, v, owner_of(packet)); });
-    }
-    waiting_packets_.want(input, output, static_cast<int32_t>(waiting_packets_.at(input)));
+  for (uint32_t v = 0; tape.reads() && v < vcs_; ++v) {
+    for_each_packet(inputs_[input * vcs_ + v],
+                    [&](fabric::PacketRef packet) { count_brought(input, v, output, packet, 1); });
   }
 }
 

@@ -34,13 +34,24 @@ PacketOwner Router::owner_of(fabric::PacketRef ref) const {
   return {static_cast<uint32_t>(packet.interface), static_cast<uint32_t>(packet.id_high)};
 }
 
-void Router::count_ways(uint32_t p, uint32_t v, fabric::PacketRef packet, int32_t change) {
+uint32_t Router::count_ways(uint32_t p, uint32_t v, fabric::PacketRef packet, int32_t change) {
   const uint32_t output = way_of(p, v, packet);
   if (output != kFree) {
     waiting_packets_.want(p, output, change);
-    return;
+  } else {
+    for (const RouteCandidate& candidate : candidates_) waiting_packets_.may_want(candidate.port, change);
   }
-  for (const RouteCandidate& candidate : candidates_) waiting_packets_.may_want(candidate.port, change);
+  return output;
+}
+
+uint32_t Router::count_come(uint32_t p, uint32_t v, fabric::PacketRef packet) {
+  waiting_packets_.come(p, v, owner_of(packet));
+  return count_ways(p, v, packet, 1);
+}
+
+void Router::count_brought(uint32_t p, uint32_t v, uint32_t output, fabric::PacketRef one, uint32_t packets) {
+  waiting_packets_.come(p, v, owner_of(one), packets);
+  waiting_packets_.want(p, output, static_cast<int32_t>(packets));
 }
 
 bool Router::count_waiting(uint64_t& looked_at) {
@@ -51,10 +62,7 @@ bool Router::count_waiting(uint64_t& looked_at) {
   for (uint32_t i = 0; i < inputs_.size(); ++i) {
     const uint32_t p = i / vcs_;
     const uint32_t v = i % vcs_;
-    looked_at += for_each_packet(inputs_[i], [&](fabric::PacketRef packet) {
-      waiting_packets_.come(p, v, owner_of(packet));
-      count_ways(p, v, packet, 1);
-    });
+    looked_at += for_each_packet(inputs_[i], [&](fabric::PacketRef packet) { count_come(p, v, packet); });
   }
   return true;
 }
@@ -96,23 +104,18 @@ void Router::release_output(uint32_t output) {
 // A head that wants an output on which a train is, or is about to be: it cannot be decided before its
 // arrival, and the train is resumed before that.
 void Router::head_announced(uint32_t p, uint32_t v, fabric::PacketRef packet) {
-  const uint32_t output = way_of(p, v, packet);
-  waiting_packets_.come(p, v, owner_of(packet));
+  const uint32_t output = count_come(p, v, packet);
+  if (reserved_ == 0) return;
   const auto wanted = [&](uint32_t wanted_output) {
-    if (reserved_ == 0) return;
     const uint32_t rank = reserved_outputs_[wanted_output];
     if (rank == reserved_input(p)) return;  // nobody's, or the train's own
     if (rank != kFree && trains_->disturb(rank)) disturbed_.push_back(rank);
   };
   if (output != kFree) {
-    waiting_packets_.want(p, output, 1);
     wanted(output);
     return;
   }
-  for (const RouteCandidate& candidate : candidates_) {
-    waiting_packets_.may_want(candidate.port, 1);
-    wanted(candidate.port);
-  }
+  for (const RouteCandidate& candidate : candidates_) wanted(candidate.port);
 }
 
 uint32_t Router::complete_packets(const InputVc& in, Ticks t) const {
@@ -217,9 +220,7 @@ void Router::announce(uint32_t input, uint32_t output, uint32_t v, uint32_t pack
     }
   }
   const auto more = static_cast<uint32_t>(periods) * packets;
-  if (more == 0) return;
-  waiting_packets_.come(input, v, owner_of(in.queue.back().packet), more);
-  waiting_packets_.want(input, output, static_cast<int32_t>(more));
+  if (more != 0) count_brought(input, v, output, in.queue.back().packet, more);
 }
 
 void Router::grow(uint32_t input, uint32_t output, uint32_t v, uint64_t packets) {
@@ -234,8 +235,7 @@ void Router::grow(uint32_t input, uint32_t output, uint32_t v, uint64_t packets)
     in.queue[k].packet = ref;
   }
   in.pending += n * model.packet_flits;
-  waiting_packets_.come(input, v, owner_of(model.packet), n);
-  waiting_packets_.want(input, output, static_cast<int32_t>(n));
+  count_brought(input, v, output, model.packet, n);
 }
 
 /// A mask and a number of up to 32 bits, in one word where the mask has no more.

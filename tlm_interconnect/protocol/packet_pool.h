@@ -62,10 +62,13 @@ class PacketPool {
     if (free_.empty()) grow();
     const PacketRef ref = free_.back();
     free_.pop_back();
-    if (!free_.empty()) __builtin_prefetch(&(*this)[free_.back()], 1);
     ++live_;
     (*this)[ref].references = 1;
     return ref;
+  }
+  /// Brings the packet that will be acquired next into the caches.
+  void prefetch() {
+    if (!free_.empty()) __builtin_prefetch(&(*this)[free_.back()], 1);
   }
   void add_reference(PacketRef ref) { ++(*this)[ref].references; }
   /// Drops one reference; the last one returns the packet to the pool.
