@@ -205,7 +205,12 @@ class CreditAccount {
   }
   /// `periods` times the same again. What stays gets more at its end, all else is later.
   void shift(const StateRecord::Credits& drift, Ticks period, uint64_t periods) {
-    spend(static_cast<uint32_t>(periods) * static_cast<uint32_t>(drift.fewer));
+    const int64_t fewer = static_cast<int64_t>(periods) * drift.fewer;
+    if (fewer > 0) {
+      spend(static_cast<uint32_t>(fewer));
+    } else {
+      now_ -= static_cast<int32_t>(fewer);
+    }
     if (!drift.stay) {
       for (uint32_t k = 0; k < trains_.size(); ++k) trains_[k].first += periods * period;
       return;

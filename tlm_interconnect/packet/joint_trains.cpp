@@ -37,21 +37,23 @@ JointTrains::Formed JointTrains::form(PacketTrain& leader, Ticks t) {
   uint64_t fingerprint = 0;
   uint64_t words = 0;
   int64_t balance = 0;
-  for (const PacketTrain* train : found_) {
-    const Message& message = trains_.messages_[train->message].message;
-    fingerprint += hash64(hash64(uint64_t{train->from->number()} << 32 | train->message) ^ message.submitted);
-    words += train->words;
-    balance += train->balance;
+  for (const JointTrain::Member& one : found_) {
+    const Message& message = trains_.messages_[one.message].message;
+    fingerprint +=
+        hash64(hash64(uint64_t{one.train->from->number()} << 32 | one.message) ^ message.submitted);
+    if (one.sends != JointTrain::Sends::it) continue;
+    words += one.train->words;
+    balance += one.train->balance;
   }
   if (fingerprint == leader.unsettled && leader.begun < leader.unsettled_until) return Formed::no;
   if (balance < static_cast<int64_t>(costs::kLooks * words)) return Formed::no;
   if (!reservable()) return Formed::later;
 
-  for (PacketTrain* train : found_) {
-    if (train->phase == PacketTrain::Phase::joined) {
-      dissolve(*train->group);
-    } else if (train->phase != PacketTrain::Phase::idle) {
-      trains_.forget(*train);
+  for (const JointTrain::Member& one : found_) {
+    if (one.train->phase == PacketTrain::Phase::joined) {
+      dissolve(*one.train->group);
+    } else if (one.train->phase != PacketTrain::Phase::idle) {
+      trains_.forget(*one.train);
     }
   }
   auto made = std::make_unique<JointTrain>();
@@ -60,17 +62,18 @@ JointTrains::Formed JointTrains::form(PacketTrain& leader, Ticks t) {
   group.fingerprint = fingerprint;
   group.window = costs::kFirstWindow;
   group.observed_from = leader.begun;
-  for (PacketTrain* train : found_) {
-    group.members.push_back({train, 0, 0, 0, 0, {}});
-    train->phase = PacketTrain::Phase::joined;
-    train->left_alone = 0;
-    train->group = &group;
+  for (JointTrain::Member& one : found_) {
+    one.train->phase = PacketTrain::Phase::joined;
+    one.train->left_alone = 0;
+    one.train->group = &group;
+    group.members.push_back(std::move(one));
   }
+  find_interfaces(group);
   lay_out(group);
   const uint32_t number = leading_interface(group);
   group.record_from = std::max(t, trains_.now());
   for (const JointTrain::Member& member : group.members) {
-    member.train->from->step(true);
+    if (member.sends == JointTrain::Sends::it) member.train->from->step(true);
     group.record_from = std::max(group.record_from, member.train->from->busy_until());
   }
   for (const JointTrain::Place& place : group.places) {
@@ -82,6 +85,21 @@ JointTrains::Formed JointTrains::form(PacketTrain& leader, Ticks t) {
   return Formed::yes;
 }
 
+// The message that an interface sends stands for it, or one of those that it has sent.
+void JointTrains::find_interfaces(JointTrain& group) {
+  const auto standing = [&](const PacketTrain* train) {
+    return std::find_if(group.members.begin(), group.members.end(),
+                        [&](const JointTrain::Member& one) { return one.train == train && one.stands; });
+  };
+  for (JointTrain::Member& one : group.members) {
+    one.stands = one.sends != JointTrain::Sends::another && &*standing(one.train) == &one;
+    if (one.stands) one.sender = group.interfaces++;
+  }
+  for (JointTrain::Member& one : group.members) {
+    if (!one.stands) one.sender = standing(one.train)->sender;
+  }
+}
+
 // All messages that have packets at a port of one of them.
 JointTrains::Formed JointTrains::gather(PacketTrain& leader) {
   found_.clear();
@@ -89,7 +107,9 @@ JointTrains::Formed JointTrains::gather(PacketTrain& leader) {
   seen_outputs_.clear();
   Formed all = add({leader.from->number(), leader.message});
   for (size_t k = 0; k < found_.size(); ++k) {
-    for (const TrainHop& hop : found_[k]->path) {
+    // More may be found meanwhile.
+    for (size_t h = 0; h < found_[k].path.size(); ++h) {
+      const TrainHop hop = found_[k].path[h];
       const Formed here = gather_at(*hop.router, hop.input, hop.output);
       if (here != Formed::yes) return here;
     }
@@ -116,33 +136,87 @@ JointTrains::Formed JointTrains::gather_at(Router& router, uint32_t input, uint3
   return Formed::yes;
 }
 
-// The packet must be of the message that its interface is sending, and enough of it must be left.
+bool JointTrains::has_found(const PacketTrain& train, uint32_t message) const {
+  return std::any_of(found_.begin(), found_.end(), [&](const JointTrain::Member& one) {
+    return one.train == &train && one.message == message;
+  });
+}
+
+// The packet must be of the message that its interface is sending, and enough of it must be left. Or that has
+// been sent.
 JointTrains::Formed JointTrains::add(const PacketOwner& owner) {
   // A packet that came from elsewhere may name any number.
   if (owner.interface >= trains_.trains_.size()) return Formed::later;
   PacketTrain* train = trains_.trains_[owner.interface].get();
   if (train == nullptr) return Formed::later;
-  const bool known = std::find(found_.begin(), found_.end(), train) != found_.end();
-  if (train->message != owner.message) return known && found_.size() == 1 ? Formed::alone : Formed::later;
-  if (known) return Formed::yes;
-  if (!train->possible || found_.size() == costs::kMostMembers) return Formed::no;
+  if (has_found(*train, owner.message)) return Formed::yes;
   const bool busy = train->phase == PacketTrain::Phase::carried ||
                     train->phase == PacketTrain::Phase::resuming ||
                     (train->phase == PacketTrain::Phase::joined && train->group->carried);
-  if (busy) return Formed::later;
-  NetworkInterface& from = *train->from;
-  if (!from.sends(train->virtual_network, train->message)) return Formed::later;
-  if (!from.sends_nothing_else(train->virtual_network)) return Formed::later;
-  if (PacketTrains::left(from.progress(train->virtual_network)) < costs::kShortest) return Formed::later;
-  if (!trains_.prepare(*train) || !trains_.count_company(*train)) return Formed::no;
-  found_.push_back(train);
+  if (train->message == owner.message && train->from->sends(train->virtual_network, train->message)) {
+    if (!train->possible || found_.size() == costs::kMostMembers) return Formed::no;
+    return busy ? Formed::later : add_sender(*train);
+  }
+  const bool own = found_.size() == 1 && found_[0].train == train;
+  const Formed sent = busy ? Formed::later : add_sent(*train, owner.message);
+  return own && sent == Formed::later ? Formed::alone : sent;
+}
+
+JointTrains::Formed JointTrains::add_sender(PacketTrain& train) {
+  const NetworkInterface& from = *train.from;
+  if (!from.sends_nothing_else(train.virtual_network)) return Formed::later;
+  if (PacketTrains::left(from.progress(train.virtual_network)) < costs::kShortest) return Formed::later;
+  if (!trains_.prepare(train) || !trains_.count_company(train)) return Formed::no;
+  JointTrain::Member& member = found_.emplace_back();
+  member.train = &train;
+  member.message = train.message;
+  member.path = train.path;
+  member.to = train.to;
   return Formed::yes;
 }
 
-// What a group costs its members share.
+// Its packets may be before those of the next message of their interface.
+JointTrains::Formed JointTrains::add_sent(PacketTrain& train, uint32_t message) {
+  NetworkInterface& from = *train.from;
+  if (message == 0) return Formed::later;
+  JointTrain::Sends sends = JointTrain::Sends::nothing;
+  if (!from.sends_nothing()) {
+    sends = JointTrain::Sends::another;
+    if (train.message == message || !from.sends(train.virtual_network, train.message)) return Formed::later;
+    const Formed other = add({from.number(), train.message});
+    if (other != Formed::yes) return other;
+  }
+  // Held up at the first router: then it is the interface's, and its packets leave in their order.
+  const NiAttachment& at = trains_.topology_.nis[from.number()];
+  Router& first = *trains_.routers_[at.router];
+  if (!first.count_waiting(looked_at_) || !first.has_at(at.port, {from.number(), message}))
+    return Formed::later;
+  if (trains_.messages_[message].left < costs::kLongestSearch) return Formed::later;
+  PacketTrain way;
+  way.from = &from;
+  const bool found = trains_.find_path(way, trains_.messages_[message].message);
+  looked_at_ += costs::kWayOfHop / costs::kLookAtPacket * way.path.size();
+  if (!found || !trains_.count_company(way) || found_.size() == costs::kMostMembers) return Formed::no;
+  // What nobody holds up has left soon.
+  trains_.measure_path(way);
+  if (trains_.messages_[message].left < way.clears_within + costs::kLongestSearch) return Formed::later;
+  JointTrain::Member& member = found_.emplace_back();
+  member.train = &train;
+  member.message = message;
+  member.sends = sends;
+  member.path = std::move(way.path);
+  member.to = way.to;
+  return Formed::yes;
+}
+
+// What a group costs those share that send.
 void JointTrains::spend(const JointTrain& group, uint64_t words) {
-  for (const JointTrain::Member& member : group.members)
-    trains_.spend(*member.train, words / group.members.size());
+  const auto senders = static_cast<uint64_t>(
+      std::count_if(group.members.begin(), group.members.end(),
+                    [](const JointTrain::Member& one) { return one.sends == JointTrain::Sends::it; }));
+  for (const JointTrain::Member& member : group.members) {
+    if (member.sends == JointTrain::Sends::it) trains_.spend(*member.train, words / senders);
+  }
 }
 
 // Its members may overdraw their accounts by a part of what a train could save.
@@ -150,6 +224,7 @@ int64_t JointTrains::credit(const JointTrain& group) {
   uint64_t sum = 0;
   for (const JointTrain::Member& member : group.members) {
     const PacketTrain& train = *member.train;
+    if (member.sends != JointTrain::Sends::it) continue;
     sum += PacketTrains::left(train.from->progress(train.virtual_network)) * train.path.size();
   }
   return static_cast<int64_t>(sum * costs::kEarnedByTrain / costs::kPartOnCredit);
@@ -157,7 +232,9 @@ int64_t JointTrains::credit(const JointTrain& group) {
 
 int64_t JointTrains::balance(const JointTrain& group) {
   int64_t sum = 0;
-  for (const JointTrain::Member& member : group.members) sum += member.train->balance;
+  for (const JointTrain::Member& member : group.members) {
+    if (member.sends == JointTrain::Sends::it) sum += member.train->balance;
+  }
   return sum;
 }
 
@@ -166,12 +243,12 @@ bool JointTrains::reservable() const {
   const auto free = [&](uint32_t interface) {
     if (interface == Router::kFree) return true;
     const PacketTrain* owner = trains_.trains_[interface].get();
-    return std::any_of(found_.begin(), found_.end(), [&](const PacketTrain* train) {
-      return train == owner || (train->group != nullptr && train->group == owner->group);
+    return std::any_of(found_.begin(), found_.end(), [&](const JointTrain::Member& one) {
+      return one.train == owner || (one.train->group != nullptr && one.train->group == owner->group);
     });
   };
-  for (const PacketTrain* train : found_) {
-    for (const TrainHop& hop : train->path) {
+  for (const JointTrain::Member& one : found_) {
+    for (const TrainHop& hop : one.path) {
       if (!free(hop.router->reserved_input(hop.input)) || !free(hop.router->reserved_output(hop.output)))
         return false;
     }
@@ -198,18 +275,25 @@ JointTrain::Turn& JointTrains::turn_of(JointTrain::Place& place, const TrainHop&
 
 void JointTrains::lay_out(JointTrain& group) {
   for (const JointTrain::Member& member : group.members) {
-    add_once(group.receivers, member.train->to);
-    for (const TrainHop& hop : member.train->path) {
+    add_once(group.receivers, member.to);
+    bool first = true;
+    for (const TrainHop& hop : member.path) {
       JointTrain::Place& place = place_of(group, hop);
       turn_of(place, hop);
       add_once(place.outputs, hop.output);
       const auto known = std::find_if(place.inputs.begin(), place.inputs.end(),
                                       [&](const JointInput& one) { return one.input == hop.input; });
+      const bool sent = member.sends != JointTrain::Sends::it;
+      const VcMask fed = sent ? 0 : hop.router->vc_mask(member.train->virtual_network);
       if (known == place.inputs.end()) {
-        place.inputs.push_back({hop.input, hop.output, true});
+        place.inputs.push_back({hop.input, hop.output, !sent, sent && first, fed});
       } else {
+        // At the first router an input has packets of one interface, in the order of its messages.
         known->alone = false;
+        known->in_turn = first;
+        known->fed |= fed;
       }
+      first = false;
     }
   }
   size_t inputs = 0;
@@ -240,7 +324,7 @@ void JointTrains::dissolve(JointTrain& group) {
   for (NetworkInterface* receiver : group.receivers) receiver->record_arrivals(nullptr);
   for (const JointTrain::Member& member : group.members) {
     PacketTrain& train = *member.train;
-    if (!group.carried) train.from->step(false);
+    if (!group.carried && member.sends == JointTrain::Sends::it) train.from->step(false);
     train.phase = PacketTrain::Phase::idle;
     train.group = nullptr;
     train.next_try = train.begun + train.retry;
@@ -281,7 +365,7 @@ bool JointTrains::carry(PacketTrain& member, uint64_t left, Ticks t, TrainReason
     write(group);
     spend(group, costs::kCompare + state_.written());
     if (state_.equal() && set_aside(group, left, t)) return true;
-    group.compare_from = leader.begun + state_.written() / costs::kWordsToWait;
+    group.compare_from = leader.begun + PacketTrains::wait_after(state_.written(), group.failed);
   }
   const uint64_t begun = leader.begun - group.members[0].begun;
   const uint64_t searched = leader.begun - group.observed_from;
@@ -307,6 +391,7 @@ void JointTrains::observe(JointTrain& group, Ticks t) {
   ++trains_.counters_.looks;
   group.recorded = true;
   group.compare_from = 0;
+  group.failed = 0;
   group.time_of_record = t;
   for (JointTrain::Member& member : group.members) member.begun = member.train->begun;
   for (JointTrain::Place& place : group.places) {
@@ -323,7 +408,7 @@ void JointTrains::write(JointTrain& group) {
   state_.time(state_.now());
   for (const JointTrain::Member& member : group.members) {
     if (state_.differs()) return;
-    member.train->from->write_at_any_time(state_);
+    if (member.stands) member.train->from->write_at_any_time(state_);
   }
   for (const JointTrain::Place& place : group.places) {
     if (state_.differs()) return;
@@ -338,17 +423,21 @@ void JointTrains::write(JointTrain& group) {
 bool JointTrains::drifts(JointTrain& group, Ticks t, uint64_t& repeats) const {
   group.queues = state_.queues();
   group.credits = state_.credits();
+  repeats = std::min(repeats, state_.most_repeats());
   const NetworkInterface& one = *group.members[0].train->from;
-  for (size_t m = 0; m < group.members.size(); ++m) {
-    const StateRecord::Credits* credits = group.credits_of(m);
-    for (const TrainHop& hop : group.members[m].train->path) {
+  const uint32_t flits = one.packet_flits_of_trains();
+  for (const JointTrain::Member& member : group.members) {
+    const StateRecord::Credits* credits = group.credits_of(member);
+    const NetworkInterface* sender = member.sends == JointTrain::Sends::nothing ? nullptr : &one;
+    for (const TrainHop& hop : member.path) {
       const JointTrain::Place& place = place_of(group, hop);
-      if (!drifts(one, group.queues_of(place, hop), credits, group.vcs(), repeats)) return false;
+      if (!drifts(sender, flits, group.queues_of(place, hop), credits, group.vcs(), repeats)) return false;
       size_t output = 0;
       while (place.outputs[output] != hop.output) ++output;
       credits = group.credits_of(place, output);
+      sender = &one;
     }
-    if (!drifts(one, nullptr, credits, group.vcs(), repeats)) return false;
+    if (!drifts(sender, flits, nullptr, credits, group.vcs(), repeats)) return false;
   }
   group.fills = state_.fills();
   if (!group.fills) return true;
@@ -361,16 +450,35 @@ bool JointTrains::drifts(JointTrain& group, Ticks t, uint64_t& repeats) const {
 }
 
 // Of one link. Credits get fewer as the queue at its end (null: there is none) grows, and as more of them are
-// on their way.
-bool JointTrains::drifts(const NetworkInterface& one, const StateRecord::Queue* queues,
+// on their way. Nobody looks at them where nothing is sent (`sender` is null).
+bool JointTrains::drifts(const NetworkInterface* sender, uint32_t flits, const StateRecord::Queue* queues,
                          const StateRecord::Credits* credits, size_t vcs, uint64_t& repeats) {
-  const auto packet_flits = static_cast<int64_t>(one.packet_flits_of_trains());
   for (size_t v = 0; v < vcs; ++v) {
-    const int64_t grown = queues == nullptr ? 0 : queues[v].grown;
-    if (credits[v].fewer != grown * packet_flits + credits[v].coming) return false;
-    if (!PacketTrains::enough(one, credits[v], repeats)) return false;
+    const int64_t longer = queues == nullptr ? 0 : queues[v].longer();
+    if (credits[v].fewer != longer * flits + credits[v].coming) return false;
+    if (sender != nullptr && !PacketTrains::enough(*sender, credits[v], repeats)) return false;
   }
   return true;
+}
+
+// So many packets of the message leave a hop in a period beyond those that come there; negative: so many
+// stay.
+int64_t JointTrains::more_than_come(const JointTrain::Place& place, const TrainHop& hop, uint32_t message,
+                                    const StateRecord::Queue* queues) {
+  const auto input = std::find_if(place.inputs.begin(), place.inputs.end(),
+                                  [&](const JointInput& one) { return one.input == hop.input; });
+  int64_t more = 0;
+  for (uint32_t v = 0; v < hop.router->vcs(); ++v) {
+    const StateRecord::Queue& queue = queues[v];
+    if (!input->in_turn) {
+      more -= queue.grown;
+      continue;
+    }
+    const WaitingPackets::Line line = hop.router->line(hop.input, v);
+    if (queue.passes_on && line.first.message == message) more += queue.out;
+    if (line.owners != 0 && line.last.message == message) more -= queue.grown;
+  }
+  return more;
 }
 
 // What passes each turn in a period: what has begun, but for the packets by which queues on its way grow.
@@ -379,19 +487,16 @@ bool JointTrains::count_packets(JointTrain& group) {
     for (JointTrain::Turn& turn : place.turns) turn.packets = 0;
   }
   for (JointTrain::Member& member : group.members) {
-    uint64_t through = member.packets;
+    auto through = static_cast<int64_t>(member.packets);
     member.hops = 0;
-    for (const TrainHop& hop : member.train->path) {
+    for (const TrainHop& hop : member.path) {
       JointTrain::Place& place = place_of(group, hop);
-      const StateRecord::Queue* queues = group.queues_of(place, hop);
-      for (size_t v = 0; v < group.vcs(); ++v) {
-        if (queues[v].grown > through) return false;
-        through -= queues[v].grown;
-      }
-      turn_of(place, hop).packets += through;
-      member.hops += through;
+      through += more_than_come(place, hop, member.message, group.queues_of(place, hop));
+      if (through < 0) return false;
+      turn_of(place, hop).packets += static_cast<uint64_t>(through);
+      member.hops += static_cast<uint64_t>(through);
     }
-    member.delivered = through;
+    member.delivered = static_cast<uint64_t>(through);
   }
   return true;
 }
@@ -405,7 +510,7 @@ bool JointTrains::set_aside(JointTrain& group, uint64_t left, Ticks t) {
   for (JointTrain::Member& member : group.members) {
     const PacketTrain& train = *member.train;
     const bool leads = &member == &group.members[0];
-    member.packets = train.begun - member.begun;
+    member.packets = member.sends == JointTrain::Sends::it ? train.begun - member.begun : 0;
     if (member.packets == 0) continue;
     packets += member.packets;
     const uint64_t full = leads ? left : PacketTrains::left(train.from->progress(train.virtual_network));
@@ -436,9 +541,10 @@ bool JointTrains::set_aside(JointTrain& group, uint64_t left, Ticks t) {
     PacketTrain& train = *member.train;
     member.bursts.clear();
     for (const TrainArrivals::Burst& burst : group.bursts) {
-      if (burst.message == train.message) member.bursts.push_back(burst);
+      if (burst.message == member.message) member.bursts.push_back(burst);
     }
-    train.from->step(false);
+    if (!member.stands) continue;
+    if (member.sends == JointTrain::Sends::it) train.from->step(false);
     if (&member == &group.members[0]) {
       train.from->set_aside(until);
     } else {
@@ -448,6 +554,9 @@ bool JointTrains::set_aside(JointTrain& group, uint64_t left, Ticks t) {
   }
   ++trains_.counters_.trains;
   ++trains_.counters_.joint;
+  trains_.counters_.joint_sent +=
+      std::any_of(group.members.begin(), group.members.end(),
+                  [](const JointTrain::Member& one) { return one.sends != JointTrain::Sends::it; });
   trains_.counters_.growing += group.grows && !group.fills;
   trains_.counters_.filling += group.fills;
   return true;
@@ -489,8 +598,7 @@ void JointTrains::resume(JointTrain& group) {
   bool paid = false;
   for (const JointTrain::Member& member : group.members) {
     members.push_back(member.train);
-    paid = paid ||
-           passed * member.packets * member.train->path.size() * costs::kEarnedByTrain > costs::kSetAside;
+    paid = paid || passed * member.packets * member.path.size() * costs::kEarnedByTrain > costs::kSetAside;
   }
   dissolve(group);
   for (PacketTrain* train : members) {
@@ -502,18 +610,23 @@ void JointTrains::resume(JointTrain& group) {
 }
 
 void JointTrains::add_periods(JointTrain& group, uint64_t passed) {
-  for (size_t m = 0; m < group.members.size(); ++m) {
-    const JointTrain::Member& member = group.members[m];
+  for (const JointTrain::Member& member : group.members) {
     PacketTrain& train = *member.train;
     const uint64_t packets = passed * member.packets;
     const uint64_t hops = passed * member.hops;
-    train.from->shift_sender(group.period, passed, train.virtual_network, packets, group.credits_of(m));
+    if (member.sends == JointTrain::Sends::it) {
+      train.from->shift_sender(group.period, passed, train.virtual_network, packets,
+                               group.credits_of(member));
+    } else if (member.stands) {
+      train.from->shift_credits(group.period, passed, group.credits_of(member));
+    }
     trains_.counters_.packets += packets;
     trains_.counters_.hops += hops;
     trains_.starts_.saved(hops);
     trains_.earn(train, costs::kEarnedByTrain * hops + costs::kEarnedByBeginning * packets);
     if (!member.bursts.empty())
-      trains_.arrive(train, member.bursts, group.period, passed * member.delivered, passed);
+      trains_.arrive(member.message, *member.to, member.bursts, group.period, passed * member.delivered,
+                     passed);
   }
   const NetworkInterface& one = *group.members[0].train->from;
   const JointPeriods periods{group.period, passed};
@@ -546,6 +659,7 @@ void JointTrains::replay(JointTrain& group, Ticks shift, Ticks present) {
   }
   for (const JointTrain::Member& member : group.members) {
     NetworkInterface& from = *member.train->from;
+    if (!member.stands) continue;
     if (&member == &group.members[0]) {
       from.begin_replay(group.first + shift);
     } else {
@@ -554,12 +668,14 @@ void JointTrains::replay(JointTrain& group, Ticks shift, Ticks present) {
   }
   std::vector<NetworkInterface*> interfaces;
   std::vector<Router*> routers;
-  for (const JointTrain::Member& member : group.members) interfaces.push_back(member.train->from);
+  for (const JointTrain::Member& member : group.members) {
+    if (member.stands) interfaces.push_back(member.train->from);
+  }
   for (const JointTrain::Place& place : group.places) routers.push_back(place.router);
   PacketTrains::replay(interfaces, routers, present);
   for (size_t k = 0; k < group.places.size(); ++k)
     group.places[k].router->end_replay(inputs[k].data(), inputs[k].size());
-  for (const JointTrain::Member& member : group.members) member.train->from->end_replay(present);
+  for (NetworkInterface* from : interfaces) from->end_replay(present);
 }
 
 void JointTrains::restart() {

@@ -15,6 +15,11 @@
 // those of a message alone may (packet_trains.h), if all packets of the queue are of one message. All else
 // comes again word by word.
 //
+// Packets of a message that has been sent belong to the group, too, as long as they are on its ways. Where
+// they wait before the next message of their interface the queue has fewer of them and more of the others
+// from period to period, and where nothing comes behind them it gets shorter. A period repeats until two of
+// them are left.
+//
 // What decides whose turn it is at a shared output is part of a record: the arbiters' pointers. So is what
 // tells how long packets wait there. The time that they wait is added for each period.
 
@@ -36,8 +41,17 @@ class PacketTrains;
 
 /// A group of messages.
 struct JointTrain {
+  /// What the interface of a message sends: it; or another one of the group, which comes behind it; or
+  /// nothing.
+  enum class Sends : uint8_t { it, another, nothing };
   struct Member {
-    PacketTrain* train = nullptr;
+    PacketTrain* train = nullptr;  ///< of its interface
+    uint32_t message = 0;
+    Sends sends = Sends::it;
+    std::vector<TrainHop> path;
+    NetworkInterface* to = nullptr;
+    bool stands = true;                        ///< the one message that is written for its interface
+    size_t sender = 0;                         ///< number of its interface among those of the group
     uint64_t begun = 0;                        ///< packets, when the record was made
     uint64_t packets = 0;                      ///< that begin in a period
     uint64_t hops = 0;                         ///< of its packets, in a period
@@ -66,6 +80,7 @@ struct JointTrain {
     Ticks undecided = 0;  ///< at set-aside: from here on its cycles have not been run
   };
   std::vector<Member> members;  ///< the leader first
+  size_t interfaces = 0;        ///< that send them, or have sent them
   std::vector<Place> places;
   std::vector<NetworkInterface*> receivers;
   uint64_t fingerprint = 0;  ///< of its messages
@@ -76,6 +91,7 @@ struct JointTrain {
   uint64_t window = 0;         ///< how many of the leader's packets to compare with one record
   uint64_t observed_from = 0;  ///< in the leader's packets
   uint64_t compare_from = 0;   ///< the same
+  uint64_t failed = 0;         ///< comparisons with it that were not cheap
   uint64_t others = 0;         ///< packets of others since the leader's last one
   Ticks record_from = 0;       ///< before it a record would hold what had been decided ahead
   Ticks time_of_record = 0;
@@ -100,9 +116,11 @@ struct JointTrain {
     while (place.inputs[input].input != hop.input) ++input;
     return queues_of(place, input);
   }
-  const StateRecord::Credits* credits_of(size_t member) const { return &credits[member * vcs()]; }
+  const StateRecord::Credits* credits_of(const Member& member) const {
+    return &credits[member.sender * vcs()];
+  }
   const StateRecord::Credits* credits_of(const Place& place, size_t output) const {
-    return &credits[(members.size() + place.first_output + output) * vcs()];
+    return &credits[(interfaces + place.first_output + output) * vcs()];
   }
 };
 
@@ -113,7 +131,7 @@ class JointTrains {
   enum class Formed : uint8_t {
     yes,
     alone,  ///< only messages of its own interface are on the way
-    later,  ///< one of the messages is about to end, or has just begun
+    later,  ///< one of the messages is about to end or has just begun, or little is left of one that was sent
     no      ///< there is a group that cannot be carried, or it is not worth while
   };
   /// Observes the group of a message from now on, if there is one.
@@ -133,9 +151,13 @@ class JointTrains {
   uint64_t flits_under_way() const;
 
  private:
+  static void find_interfaces(JointTrain& group);
   Formed gather(PacketTrain& leader);
   Formed gather_at(Router& router, uint32_t input, uint32_t output);
   Formed add(const PacketOwner& owner);
+  Formed add_sender(PacketTrain& train);
+  Formed add_sent(PacketTrain& train, uint32_t message);
+  bool has_found(const PacketTrain& train, uint32_t message) const;
   void spend(const JointTrain& group, uint64_t words);
   static int64_t balance(const JointTrain& group);
   static int64_t credit(const JointTrain& group);
@@ -146,9 +168,11 @@ class JointTrains {
   void observe(JointTrain& group, Ticks t);
   void write(JointTrain& group);
   bool drifts(JointTrain& group, Ticks t, uint64_t& repeats) const;
-  static bool drifts(const NetworkInterface& one, const StateRecord::Queue* queues,
+  static bool drifts(const NetworkInterface* sender, uint32_t flits, const StateRecord::Queue* queues,
                      const StateRecord::Credits* credits, size_t vcs, uint64_t& repeats);
   static bool count_packets(JointTrain& group);
+  static int64_t more_than_come(const JointTrain::Place& place, const TrainHop& hop, uint32_t message,
+                                const StateRecord::Queue* queues);
   bool set_aside(JointTrain& group, uint64_t left, Ticks t);
   void add_periods(JointTrain& group, uint64_t passed);
   void replay(JointTrain& group, Ticks shift, Ticks present);
@@ -160,7 +184,7 @@ class JointTrains {
   StateRecord state_;
   // Scratch of gather().
   using Port = std::pair<const Router*, uint32_t>;
-  std::vector<PacketTrain*> found_;
+  std::vector<JointTrain::Member> found_;
   std::vector<Port> seen_inputs_;
   std::vector<Port> seen_outputs_;
   std::vector<PacketOwner> owners_;

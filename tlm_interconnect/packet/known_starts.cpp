@@ -501,7 +501,8 @@ void KnownStarts::bring_all(PacketTrain& train) {
   const KnownStart& start = *train.start;
   const Ticks begin = train.first;
   bring(train, unpacked(start.begun.arrivals, begin), {});
-  trains_.arrive(train, train.bursts, train.period, train.repeats * train.packets, train.repeats);
+  trains_.arrive(train.message, *train.to, train.bursts, train.period, train.repeats * train.packets,
+                 train.repeats);
   train.bursts.clear();
   train.first = over(train);
   const uint64_t packets = train.from->packets_left(train.virtual_network);

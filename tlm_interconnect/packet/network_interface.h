@@ -306,6 +306,8 @@ class NetworkInterface final : public sc_core::sc_module, public WheelModule {
   /// `drift`: by VC, how one period changes the credits.
   void shift_sender(Ticks period, uint64_t periods, uint32_t virtual_network, uint64_t packets,
                     const StateRecord::Credits* drift);
+  /// .. and no packet.
+  void shift_credits(Ticks period, uint64_t periods, const StateRecord::Credits* drift);
   void arrived_by_train(const Message& message, uint32_t packet_flits,
                         const std::vector<TrainArrivals::Burst>& bursts, Ticks period, uint64_t repeats);
   /// Cycles that lie in the past, run one by one without an activation.

@@ -103,9 +103,12 @@ void NetworkInterface::add_sent(uint32_t virtual_network, uint64_t packets, Tick
 
 void NetworkInterface::shift_sender(Ticks period, uint64_t periods, uint32_t virtual_network,
                                     uint64_t packets, const StateRecord::Credits* drift) {
-  const Ticks by = periods * period;
+  shift_credits(period, periods, drift);
+  add_sent(virtual_network, packets, periods * period);
+}
+
+void NetworkInterface::shift_credits(Ticks period, uint64_t periods, const StateRecord::Credits* drift) {
   for (CreditAccount& account : out_) account.shift(*drift++, period, periods);
-  add_sent(virtual_network, packets, by);
 }
 
 bool NetworkInterface::receives_nothing(uint32_t virtual_network) const {

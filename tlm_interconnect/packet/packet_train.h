@@ -78,6 +78,7 @@ struct PacketTrain {
   // The record and what has arrived since.
   uint64_t packet_of_record = 0;
   uint64_t compare_from = 0;  ///< in packets begun
+  uint64_t failed = 0;        ///< comparisons with it that were not cheap
   uint64_t searched = 0;      ///< spent on it since observed_from
   Ticks time_of_record = 0;
   std::vector<uint64_t> record;

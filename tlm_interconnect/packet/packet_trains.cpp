@@ -59,7 +59,7 @@ bool PacketTrains::enough(const NetworkInterface& from, const StateRecord::Credi
   // A packet needs those of two at most (bubble), and none less in any period.
   const int64_t spare = credits.fewest - 2 * static_cast<int64_t>(from.packet_flits_of_trains());
   if (spare <= 0 || from.waits_for_all_credits()) return false;
-  if (credits.fewer != 0) repeats = std::min(repeats, static_cast<uint64_t>(spare / credits.fewer));
+  if (credits.fewer > 0) repeats = std::min(repeats, static_cast<uint64_t>(spare / credits.fewer));
   return true;
 }
 
@@ -407,6 +407,12 @@ uint64_t PacketTrains::words_of(const Train& train, uint64_t packets) {
          kWordsOfHop * train.path.size() * train.path[0].router->vcs();
 }
 
+// Not always as many: that could be no multiple of the period.
+uint64_t PacketTrains::wait_after(uint64_t words, uint64_t& failed) {
+  const uint64_t packets = words / kWordsToWait;
+  return packets == 0 ? 0 : packets + failed++ % (packets + 1);
+}
+
 bool PacketTrains::exclusive(Train& train) {
   spend(train, kLookAtPacket * train.path.size());
   return std::all_of(train.path.begin(), train.path.end(), [&](const Hop& hop) {
@@ -424,6 +430,7 @@ void PacketTrains::observe(Train& train, Ticks t) {
   train.recorded = true;
   train.packet_of_record = train.begun;
   train.compare_from = 0;
+  train.failed = 0;
   train.time_of_record = t;
   train.bursts.clear();
   train.to->record_arrivals(&train.bursts);
@@ -437,7 +444,7 @@ bool PacketTrains::recurs(Train& train, Ticks t, uint64_t& repeats) {
   spend(train, kCompare + state_.written());
   if (!state_.equal()) {
     if (train.searched > kSearchAtOnce * train.words)
-      train.compare_from = train.begun + state_.written() / kWordsToWait;
+      train.compare_from = train.begun + wait_after(state_.written(), train.failed);
     return false;
   }
   train.packets = train.begun - train.packet_of_record;
@@ -693,7 +700,7 @@ void PacketTrains::resume(uint32_t ni) {
       counters_.hops += through;
       hops += through;
     }
-    if (through != 0) arrive(train, train.bursts, train.period, through, passed);
+    if (through != 0) arrive(train.message, *train.to, train.bursts, train.period, through, passed);
     earn(train, kEarnedByTrain * hops + kEarnedByBeginning * packets);
   }
   starts_.saved(hops);
@@ -721,12 +728,13 @@ void PacketTrains::resume(uint32_t ni) {
   }
 }
 
-void PacketTrains::arrive(const Train& train, const std::vector<TrainArrivals::Burst>& bursts, Ticks period,
-                          uint64_t packets, uint64_t periods) {
-  MessagePool::Open& open = messages_[train.message];
+void PacketTrains::arrive(uint32_t message, NetworkInterface& to,
+                          const std::vector<TrainArrivals::Burst>& bursts, Ticks period, uint64_t packets,
+                          uint64_t periods) {
+  MessagePool::Open& open = messages_[message];
   open.left -= packets;
   open.last += periods * period;
-  train.to->arrived_by_train(open.message, train.from->packet_flits_of_trains(), bursts, period, periods);
+  to.arrived_by_train(open.message, to.packet_flits_of_trains(), bursts, period, periods);
 }
 
 void PacketTrains::replay_from(Train& train, Ticks first, Ticks shift, Ticks present) {

@@ -131,6 +131,9 @@ class PacketTrains {
   void begin_message(Train& train, const Message& message, uint32_t handle, uint64_t left);
   void measure_path(Train& train) const;
   static uint64_t words_of(const Train& train, uint64_t packets);
+  /// Packets after a comparison that failed after so many words, until the next one. `failed` counts those
+  /// that were not cheap.
+  static uint64_t wait_after(uint64_t words, uint64_t& failed);
   Reason try_to_observe(Train& train, uint64_t left, Ticks t);
   bool count_company(Train& train);
   void first_record(Train& train, Ticks t);
@@ -161,8 +164,8 @@ class PacketTrains {
   enum class Write : uint8_t { state, state_and_horizon, all };
   void write_path(const Train& train, Write what);
   /// So many packets of it have arrived in so many periods, in each as `bursts` tell.
-  void arrive(const Train& train, const std::vector<TrainArrivals::Burst>& bursts, Ticks period,
-              uint64_t packets, uint64_t periods);
+  void arrive(uint32_t message, NetworkInterface& to, const std::vector<TrainArrivals::Burst>& bursts,
+              Ticks period, uint64_t packets, uint64_t periods);
   void replay_from(Train& train, Ticks first, Ticks shift, Ticks present);
   bool turned(const Train& train, size_t link) const;
   uint64_t rounds(const std::vector<VcNames>& earlier) const;

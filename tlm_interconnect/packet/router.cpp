@@ -612,7 +612,9 @@ void Router::start_head(uint32_t p, uint32_t v) {
   in.overrun = false;
   in.routed = false;
   in.closed_until = 0;
-  if (run.flits != run.packet_flits || !came_before(run, in.free_at)) ++in.late;
+  if (run.flits == run.packet_flits ? !came_before(run, in.free_at)
+                                    : runs_of_complete(in, 0, in.free_at) == 0)
+    ++in.late;
   in.ready = on_cycle(std::max(run.first, in.free_at)) + route_time_;
   in.eligible = in.ready + vc_alloc_time_;
   Port& port = ports_[p];

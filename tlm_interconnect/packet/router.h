@@ -78,7 +78,10 @@ struct OutputLoad {
 struct JointInput {
   uint32_t input = 0;
   uint32_t output = 0;  ///< that its packets leave by; if there are several, one of them
-  bool alone = false;   ///< all its packets are of one message
+  bool alone = false;   ///< all its packets are of one message, and more come
+  /// They are of messages of one interface, which come one after the other; or of one that has been sent.
+  bool in_turn = false;
+  VcMask fed = 0;  ///< if so: by which VCs more may come
 };
 
 /// Whole periods of a joint train.
@@ -299,6 +302,10 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   /// Adds the inputs with packets that will leave by an output. False: not all have been found, because there
   /// are too many for a group, or because the output of some will be drawn.
   bool inputs_for(uint32_t output, std::vector<uint32_t>& inputs, uint64_t& looked_at) const;
+  /// Some packet of the message is at the input. Not without count_waiting().
+  bool has_at(uint32_t input, const PacketOwner& owner) const;
+  /// Of an input VC: whose packets come first, and last. Not without count_waiting().
+  WaitingPackets::Line line(uint32_t input, uint32_t vc) const { return waiting_packets_.line(input, vc); }
   /// Everything that decides what they will do.
   void write_joint(const std::vector<JointInput>& inputs, const std::vector<uint32_t>& outputs,
                    StateRecord& state);
@@ -462,6 +469,9 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   void write_pauses(uint32_t output, StateRecord& state);
   void shift_levels(uint32_t input, Ticks by);
   void write_joint_input(const JointInput& input, StateRecord& state);
+  bool passes_on(const JointInput& input, uint32_t vc) const;
+  void write_passing_on(const JointInput& input, uint32_t vc, bool late, StateRecord& state) const;
+  void pass_on(uint32_t input, uint32_t vc, const StateRecord::Queue& queue, uint64_t periods);
   void write_joint_output(uint32_t output, StateRecord& state);
   void work_on(uint32_t input);
   void write_packet(const InputVc& input, StateRecord& state) const;
@@ -471,14 +481,18 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   void pass_output_to(uint32_t input, uint32_t output);
   VcMask late_since_record(uint32_t input, bool turned, StateRecord& state) const;
   struct QueueWrite {
-    bool may_grow;      ///< nothing has come late since the record, and all its packets are of one message
+    bool may_grow;      ///< nothing has come late since the record, and all that come are of one message
     bool waits;         ///< .. and its first flit has not come
     bool with_message;  ///< it says whose the packets are; not where it may grow
   };
   bool write_queue(const InputVc& input, QueueWrite as, StateRecord& state) const;
-  static constexpr uint64_t kWordsOfWholeRun = 3;  ///< its time, flits, stride
   void write_run(const FlitRun& run, bool with_message, StateRecord& state) const;
   void write_what_stays(const InputVc& input, uint32_t size_before, StateRecord& state) const;
+  /// The packet that begins at a run of the queue has come entirely before `t`. Answers its runs; 0: it has
+  /// not.
+  uint32_t runs_of_complete(const InputVc& input, uint32_t run, Ticks t) const;
+  /// All times of an input VC and its packets.
+  static void shift_times(InputVc& input, Ticks by);
   /// The first flit of its queue has not come, and nothing but that flit is waited for.
   bool waits(uint32_t input, uint32_t vc, Ticks now) const;
   /// The middle of the queue of an input VC gets `packets` more like those that are there. Whoever looks at

@@ -122,15 +122,28 @@ uint32_t Router::complete_packets(const InputVc& in, Ticks t) const {
   uint32_t n = 0;
   while (n < in.queue.size()) {
     const FlitRun& run = in.queue[n];
-    if ((n > 0 && run.flits != run.packet_flits) || !came_before(run, t)) break;
+    const uint32_t left = n == 0 ? in.packet_flits - in.sent : run.packet_flits;
+    if (run.flits != left || !came_before(run, t)) break;
     ++n;
   }
   return n;
 }
 
-// While every packet has come before its turn nobody looks at when. So of complete packets only the first is
-// compared, and the others may have become more. This goes on: the k-th packet from now on is at least as far
-// ahead of its turn as the k-th one of the record was.
+uint32_t Router::runs_of_complete(const InputVc& in, uint32_t run, Ticks t) const {
+  const fabric::PacketRef packet = in.queue[run].packet;
+  uint32_t missing = in.queue[run].packet_flits - (run == 0 ? in.sent : 0);
+  for (uint32_t k = run; k < in.queue.size() && in.queue[k].packet == packet; ++k) {
+    if (!came_before(in.queue[k], t)) return 0;
+    missing -= in.queue[k].flits;
+    if (missing == 0) return k + 1 - run;
+  }
+  return 0;
+}
+
+// When a packet came that is here entirely does not matter: nobody looks at that any more. So of those only
+// the number is compared, and whose they are where they are of several messages. As long as every packet
+// comes before its turn they may have become more, too, if they are of one message. This goes on: the k-th
+// packet from now on is at least as far ahead of its turn as the k-th one of the record was.
 //
 // A queue whose first flit has not come yet stays as it is, but that more is announced at its end: nobody
 // looks at it before that flit comes. True: so it has been since the record.
@@ -138,7 +151,6 @@ bool Router::write_queue(const InputVc& in, QueueWrite as, StateRecord& state) c
   const uint32_t size = in.queue.size();
   const uint32_t complete = complete_packets(in, state.now());
   state.looked_at(complete / 4);
-  uint32_t next = 0;
   if (state.records()) {
     for (const uint32_t n : {complete, size}) state.number(n);
   } else {
@@ -149,25 +161,17 @@ bool Router::write_queue(const InputVc& in, QueueWrite as, StateRecord& state) c
       write_what_stays(in, static_cast<uint32_t>(size_before), state);
       return true;
     }
-    if (as.may_grow && complete_before >= 2 && complete >= complete_before &&
-        size - complete == size_before - complete_before) {
-      state.leave_out(1);  // its time
-      write_run(in.queue[next++], false, state);
-      state.leave_out(kWordsOfWholeRun * (complete_before - 1));
-      next = complete;
-      state.grown(complete - static_cast<uint32_t>(complete_before), false);
-    } else {
-      if (size != size_before) {
-        state.differ();
-        return false;
-      }
-      state.grown(0, false);
+    const bool grows = as.may_grow && complete_before >= 2 && complete > complete_before;
+    if ((complete != complete_before && !grows) || size - complete != size_before - complete_before) {
+      state.differ();
+      return false;
     }
+    state.grown(complete - static_cast<uint32_t>(complete_before), false);
   }
-  while (next < size && !state.differs()) {
-    const FlitRun& run = in.queue[next++];
-    state.time(run.first);
-    write_run(run, as.with_message, state);
+  for (uint32_t k = 0; as.with_message && k < complete; ++k) state.number(pool_[in.queue[k].packet].id_high);
+  for (uint32_t k = complete; k < size && !state.differs(); ++k) {
+    state.time(in.queue[k].first);
+    write_run(in.queue[k], as.with_message, state);
   }
   return false;
 }
@@ -356,15 +360,19 @@ void Router::set_aside(uint32_t input) {
   }
 }
 
-void Router::shift_queue(uint32_t input, uint32_t output, uint32_t v, const StateRecord::Queue& queue,
-                         Ticks period, uint64_t periods) {
-  if (queue.stays) return announce(input, output, v, queue.grown, period, periods);
-  const Ticks by = periods * period;
-  InputVc& in = inputs_[input * vcs_ + v];
+void Router::shift_times(InputVc& in, Ticks by) {
   for (uint32_t k = 0; k < in.queue.size(); ++k) in.queue[k].first += by;
   in.ready += by;
   in.free_at += by;
   in.eligible += by;
+}
+
+void Router::shift_queue(uint32_t input, uint32_t output, uint32_t v, const StateRecord::Queue& queue,
+                         Ticks period, uint64_t periods) {
+  if (queue.stays) return announce(input, output, v, queue.grown, period, periods);
+  InputVc& in = inputs_[input * vcs_ + v];
+  shift_times(in, periods * period);
+  if (queue.passes_on) return pass_on(input, v, queue, periods);
   if (queue.grown != 0) grow(input, output, v, periods * queue.grown);
 }
 

@@ -95,8 +95,16 @@ class StateRecord {
   /// The queue of one VC has grown by so many packets: in its middle, or (`stays`) at its end, and then
   /// nothing of it has been looked at since the record.
   void grown(uint32_t packets, bool stays) {
-    if (!records()) queues_.push_back({packets, stays});
+    if (!records()) queues_.push_back({packets, stays, false, 0, 0});
   }
+  /// In a comparison, of a queue whose packets are of several messages, one after the other, or which gets no
+  /// more: so many have left at its front, and so many have been put in, before the run `place`.
+  void passed_on(uint32_t in, uint32_t out, uint32_t place) {
+    queues_.push_back({in, false, true, out, place});
+  }
+  /// In a comparison: what has been found repeats so often at most.
+  void repeats_at_most(uint64_t periods) { most_ = std::min(most_, periods); }
+  uint64_t most_repeats() const { return most_; }
   /// In a comparison: the next word is that of a time that has not moved since the record.
   bool stays_next(Ticks t) const { return stays_at(position_, t); }
   bool stays_second(Ticks t) const { return stays_at(position_ + 1, t); }  ///< the one after it
@@ -137,8 +145,13 @@ class StateRecord {
     uint32_t coming;  ///< .. with so many credits
   };
   struct Queue {
-    uint32_t grown;
+    uint32_t grown;  ///< packets that have come ..
     bool stays;
+    bool passes_on;  ///< .. and others have left, each of their own message
+    uint32_t out;    ///< if so: how many
+    uint32_t place;  ///< .. and before which item those that have come are
+    /// By how much it is longer.
+    int64_t longer() const { return static_cast<int64_t>(grown) - out; }
   };
   /// In the order in which they were compared.
   const std::vector<Credits>& credits() const { return credits_; }
@@ -165,6 +178,7 @@ class StateRecord {
     credits_.clear();
     queues_.clear();
     horizon_ = kNever;
+    most_ = ~uint64_t{0};
     unseen_ = false;
     differs_ = false;
     numbers_.clear();
@@ -174,6 +188,7 @@ class StateRecord {
   Ticks reference_ = 0;
   Ticks earlier_reference_ = 0;
   Ticks horizon_ = kNever;
+  uint64_t most_ = ~uint64_t{0};
   bool unseen_ = false;
   uint64_t written_ = 0;
   uint64_t position_ = 0;  ///< in the earlier record

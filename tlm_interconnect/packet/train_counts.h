@@ -38,6 +38,7 @@ struct TrainCounts {
   uint64_t filling_splits = 0;
   uint64_t joint = 0;  ///< set aside: groups of messages
   uint64_t joint_splits = 0;
+  uint64_t joint_sent = 0;   ///< set aside: groups with a message that had been sent
   uint64_t known = 0;        ///< set aside: those that began like an earlier one, at their first packet
   uint64_t known_later = 0;  ///< .. at a later one, when the packets of others had left their path
   uint64_t packets = 0;      ///< carried in trains
@@ -61,6 +62,7 @@ struct TrainCounts {
     known_later += other.known_later;
     joint += other.joint;
     joint_splits += other.joint_splits;
+    joint_sent += other.joint_sent;
     packets += other.packets;
     hops += other.hops;
     looks += other.looks;

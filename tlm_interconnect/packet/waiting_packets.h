@@ -46,11 +46,11 @@ class WaitingPackets {
     queue.runs.back().packets += packets;
     queue.packets += packets;
   }
-  /// The first packet of an input VC has left.
-  void leave(uint32_t input, uint32_t vc) {
+  /// The first packet of an input VC has left, or the first so many of one owner.
+  void leave(uint32_t input, uint32_t vc, uint32_t packets = 1) {
     Queue& queue = queues_[input * vcs_ + vc];
-    --queue.packets;
-    if (--queue.runs.front().packets == 0) queue.runs.pop_front();
+    queue.packets -= packets;
+    if ((queue.runs.front().packets -= packets) == 0) queue.runs.pop_front();
   }
   /// None are left at an input, and none of them wants the output any more.
   void clear(uint32_t input, uint32_t output) {
@@ -92,6 +92,23 @@ class WaitingPackets {
       if (queue.runs.size() == 1 && queue.runs.front().owner.message != message) return false;
     }
     return true;
+  }
+  /// The packets of an input VC that are not empty: of how many owners one after the other; the first and the
+  /// last of these, and their packets.
+  struct Line {
+    uint32_t owners = 0;
+    PacketOwner first;
+    uint32_t of_first = 0;
+    PacketOwner last;
+    uint32_t of_last = 0;
+    uint32_t packets = 0;  ///< of all
+  };
+  Line line(uint32_t input, uint32_t vc) const {
+    const Queue& queue = queues_[input * vcs_ + vc];
+    if (queue.runs.empty()) return {};
+    const Run& first = queue.runs.front();
+    const Run& last = queue.runs[queue.runs.size() - 1];
+    return {queue.runs.size(), first.owner, first.packets, last.owner, last.packets, queue.packets};
   }
   /// Those that will, or may, leave by an output.
   uint32_t wanting(uint32_t output) const { return outputs_[output]; }
