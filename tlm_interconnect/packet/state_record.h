@@ -74,7 +74,9 @@ class StateRecord {
     if (records()) {
       number(static_cast<uint64_t>(now));
     } else {
-      credits_.push_back({static_cast<int32_t>(earlier_word()) - now, fewest, false, false, 0, 0});
+      // The word may be any, if another one was other before it.
+      const uint32_t fewer = static_cast<uint32_t>(earlier_word()) - static_cast<uint32_t>(now);
+      credits_.push_back({static_cast<int32_t>(fewer), fewest, false, false, 0, 0});
     }
   }
   /// Of the credits of that VC that are on their way none had come since the record: so many trains, with
