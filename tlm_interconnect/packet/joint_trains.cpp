@@ -41,7 +41,7 @@ JointTrains::Formed JointTrains::form(PacketTrain& leader, Ticks t) {
     const Message& message = trains_.messages_[one.message].message;
     fingerprint +=
         hash64(hash64(uint64_t{one.train->from->number()} << 32 | one.message) ^ message.submitted);
-    if (one.sends != JointTrain::Sends::it) continue;
+    if (one.is_sent()) continue;
     words += one.train->words;
     balance += one.train->balance;
   }
@@ -73,7 +73,7 @@ JointTrains::Formed JointTrains::form(PacketTrain& leader, Ticks t) {
   const uint32_t number = leading_interface(group);
   group.record_from = std::max(t, trains_.now());
   for (const JointTrain::Member& member : group.members) {
-    if (member.sends == JointTrain::Sends::it) member.train->from->step(true);
+    if (!member.is_sent()) member.train->from->step(true);
     group.record_from = std::max(group.record_from, member.train->from->busy_until());
   }
   for (const JointTrain::Place& place : group.places) {
@@ -211,11 +211,11 @@ JointTrains::Formed JointTrains::add_sent(PacketTrain& train, uint32_t message) 
 
 // What a group costs those share that send.
 void JointTrains::spend(const JointTrain& group, uint64_t words) {
-  const auto senders = static_cast<uint64_t>(
-      std::count_if(group.members.begin(), group.members.end(),
-                    [](const JointTrain::Member& one) { return one.sends == JointTrain::Sends::it; }));
+  const auto senders =
+      static_cast<uint64_t>(std::count_if(group.members.begin(), group.members.end(),
+                                          [](const JointTrain::Member& one) { return !one.is_sent(); }));
   for (const JointTrain::Member& member : group.members) {
-    if (member.sends == JointTrain::Sends::it) trains_.spend(*member.train, words / senders);
+    if (!member.is_sent()) trains_.spend(*member.train, words / senders);
   }
 }
 
@@ -224,7 +224,7 @@ int64_t JointTrains::credit(const JointTrain& group) {
   uint64_t sum = 0;
   for (const JointTrain::Member& member : group.members) {
     const PacketTrain& train = *member.train;
-    if (member.sends != JointTrain::Sends::it) continue;
+    if (member.is_sent()) continue;
     sum += PacketTrains::left(train.from->progress(train.virtual_network)) * train.path.size();
   }
   return static_cast<int64_t>(sum * costs::kEarnedByTrain / costs::kPartOnCredit);
@@ -233,7 +233,7 @@ int64_t JointTrains::credit(const JointTrain& group) {
 int64_t JointTrains::balance(const JointTrain& group) {
   int64_t sum = 0;
   for (const JointTrain::Member& member : group.members) {
-    if (member.sends == JointTrain::Sends::it) sum += member.train->balance;
+    if (!member.is_sent()) sum += member.train->balance;
   }
   return sum;
 }
@@ -283,7 +283,7 @@ void JointTrains::lay_out(JointTrain& group) {
       add_once(place.outputs, hop.output);
       const auto known = std::find_if(place.inputs.begin(), place.inputs.end(),
                                       [&](const JointInput& one) { return one.input == hop.input; });
-      const bool sent = member.sends != JointTrain::Sends::it;
+      const bool sent = member.is_sent();
       const VcMask fed = sent ? 0 : hop.router->vc_mask(member.train->virtual_network);
       if (known == place.inputs.end()) {
         place.inputs.push_back({hop.input, hop.output, !sent, sent && first, fed});
@@ -324,7 +324,7 @@ void JointTrains::dissolve(JointTrain& group) {
   for (NetworkInterface* receiver : group.receivers) receiver->record_arrivals(nullptr);
   for (const JointTrain::Member& member : group.members) {
     PacketTrain& train = *member.train;
-    if (!group.carried && member.sends == JointTrain::Sends::it) train.from->step(false);
+    if (!group.carried && !member.is_sent()) train.from->step(false);
     train.phase = PacketTrain::Phase::idle;
     train.group = nullptr;
     train.next_try = train.begun + train.retry;
@@ -510,7 +510,7 @@ bool JointTrains::set_aside(JointTrain& group, uint64_t left, Ticks t) {
   for (JointTrain::Member& member : group.members) {
     const PacketTrain& train = *member.train;
     const bool leads = &member == &group.members[0];
-    member.packets = member.sends == JointTrain::Sends::it ? train.begun - member.begun : 0;
+    member.packets = member.is_sent() ? 0 : train.begun - member.begun;
     if (member.packets == 0) continue;
     packets += member.packets;
     const uint64_t full = leads ? left : PacketTrains::left(train.from->progress(train.virtual_network));
@@ -544,7 +544,7 @@ bool JointTrains::set_aside(JointTrain& group, uint64_t left, Ticks t) {
       if (burst.message == member.message) member.bursts.push_back(burst);
     }
     if (!member.stands) continue;
-    if (member.sends == JointTrain::Sends::it) train.from->step(false);
+    if (!member.is_sent()) train.from->step(false);
     if (&member == &group.members[0]) {
       train.from->set_aside(until);
     } else {
@@ -554,9 +554,8 @@ bool JointTrains::set_aside(JointTrain& group, uint64_t left, Ticks t) {
   }
   ++trains_.counters_.trains;
   ++trains_.counters_.joint;
-  trains_.counters_.joint_sent +=
-      std::any_of(group.members.begin(), group.members.end(),
-                  [](const JointTrain::Member& one) { return one.sends != JointTrain::Sends::it; });
+  trains_.counters_.joint_sent += std::any_of(group.members.begin(), group.members.end(),
+                                              [](const JointTrain::Member& one) { return one.is_sent(); });
   trains_.counters_.growing += group.grows && !group.fills;
   trains_.counters_.filling += group.fills;
   return true;
@@ -614,7 +613,7 @@ void JointTrains::add_periods(JointTrain& group, uint64_t passed) {
     PacketTrain& train = *member.train;
     const uint64_t packets = passed * member.packets;
     const uint64_t hops = passed * member.hops;
-    if (member.sends == JointTrain::Sends::it) {
+    if (!member.is_sent()) {
       train.from->shift_sender(group.period, passed, train.virtual_network, packets,
                                group.credits_of(member));
     } else if (member.stands) {

@@ -13,7 +13,7 @@
 // Where messages come faster than the port that they share can take them, the queues before it grow until the
 // credits are used up; and before that the ways of messages are not full. Queues and credits may drift, as
 // those of a message alone may (packet_trains.h), if all packets of the queue are of one message. All else
-// comes again word by word.
+// comes again word by word, but for what follows.
 //
 // Packets of a message that has been sent belong to the group, too, as long as they are on its ways. Where
 // they wait before the next message of their interface the queue has fewer of them and more of the others
@@ -48,6 +48,7 @@ struct JointTrain {
     PacketTrain* train = nullptr;  ///< of its interface
     uint32_t message = 0;
     Sends sends = Sends::it;
+    bool is_sent() const { return sends != Sends::it; }  ///< .. entirely
     std::vector<TrainHop> path;
     NetworkInterface* to = nullptr;
     bool stands = true;                        ///< the one message that is written for its interface

@@ -491,27 +491,23 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   /// The packet that begins at a run of the queue has come entirely before `t`. Answers its runs; 0: it has
   /// not.
   uint32_t runs_of_complete(const InputVc& input, uint32_t run, Ticks t) const;
-  /// All times of an input VC and its packets.
-  static void shift_times(InputVc& input, Ticks by);
   /// The first flit of its queue has not come, and nothing but that flit is waited for.
   bool waits(uint32_t input, uint32_t vc, Ticks now) const;
-  /// The middle of the queue of an input VC gets `packets` more like those that are there. Whoever looks at
-  /// their arrival finds that it was before their turn.
-  void grow(uint32_t input, uint32_t output, uint32_t vc, uint64_t packets);
-  void announce(uint32_t input, uint32_t output, uint32_t vc, uint32_t packets, Ticks period,
-                uint64_t periods);
+  fabric::PacketRef copy_of(fabric::PacketRef packet);
+  /// The queue of an input VC gets so many packets more before a run, like one that has come entirely.
+  /// Whoever looks at their arrival finds that it was before their turn.
+  void put_in(uint32_t input, uint32_t vc, uint32_t place, FlitRun model, uint32_t packets);
+  void announce(uint32_t input, uint32_t vc, uint32_t packets, Ticks period, uint64_t periods);
   /// As if whole periods had passed, of which each changes the queue as told.
-  void shift_queue(uint32_t input, uint32_t output, uint32_t vc, const StateRecord::Queue& queue,
-                   Ticks period, uint64_t periods);
+  void shift_queue(uint32_t input, uint32_t vc, const StateRecord::Queue& queue, Ticks period,
+                   uint64_t periods);
   /// The output that a packet will leave by; kFree: it is drawn.
   uint32_t way_of(uint32_t port, uint32_t vc, fabric::PacketRef packet);
   uint32_t find_way(uint32_t port, uint32_t vc, fabric::PacketRef packet);
   PacketOwner owner_of(fabric::PacketRef packet) const;
-  /// These two answer as way_of().
+  /// These two answer as way_of(). `packets`: so many like that one.
   uint32_t count_ways(uint32_t port, uint32_t vc, fabric::PacketRef packet, int32_t change);
-  uint32_t count_come(uint32_t port, uint32_t vc, fabric::PacketRef packet);
-  /// So many packets like one of them have been put into a queue, to leave by the output.
-  void count_brought(uint32_t port, uint32_t vc, uint32_t output, fabric::PacketRef one, uint32_t packets);
+  uint32_t count_come(uint32_t port, uint32_t vc, fabric::PacketRef packet, uint32_t packets = 1);
   void start_head(uint32_t port, uint32_t vc);
   bool known_route(InputVc& input, uint32_t destination);
   void remember(const InputVc& input, uint32_t destination);

@@ -158,10 +158,9 @@ void Router::pass_on(uint32_t input, uint32_t v, const StateRecord::Queue& queue
   InputVc& in = inputs_[input * vcs_ + v];
   const auto out = static_cast<uint32_t>(periods * queue.out);
   const auto come = static_cast<uint32_t>(periods * queue.grown);
-  const uint32_t flits = in.queue.front().packet_flits;
-  in.pending += (come - out) * flits;
   uint32_t gone = 0;  // runs
   if (out != 0) {
+    in.pending -= out * in.queue.front().packet_flits;
     const fabric::PacketRef front = in.queue.front().packet;
     waiting_packets_.want(input, way_of(input, v, front), -static_cast<int32_t>(out));
     waiting_packets_.leave(input, v, out);
@@ -181,16 +180,9 @@ void Router::pass_on(uint32_t input, uint32_t v, const StateRecord::Queue& queue
   if (come == 0) return;
   const uint32_t place = queue.place - gone;
   FlitRun model = in.queue[place - 1];
-  model.first -= static_cast<Ticks>(flits - model.flits) * model.stride;  // in one run
-  model.flits = flits;
-  in.queue.insert(place, come, model);
-  for (uint32_t k = place; k < place + come; ++k) {
-    const fabric::PacketRef ref = pool_.acquire();
-    pool_[ref] = pool_[model.packet];
-    pool_[ref].references = 1;
-    in.queue[k].packet = ref;
-  }
-  count_brought(input, v, way_of(input, v, model.packet), model.packet, come);
+  model.first -= static_cast<Ticks>(model.packet_flits - model.flits) * model.stride;  // in one run
+  model.flits = model.packet_flits;
+  put_in(input, v, place, model, come);
 }
 
 void Router::write_joint_output(uint32_t output, StateRecord& state) {
@@ -221,10 +213,7 @@ void Router::shift_input(const JointInput& of, const JointPeriods& passed, const
   const Ticks by = passed.number * passed.period;
   ports_[of.input].input_busy += by;
   for (uint32_t v = 0; v < vcs_; ++v) {
-    const InputVc& in = inputs_[of.input * vcs_ + v];
-    const uint32_t output =
-        of.in_turn && !in.queue.empty() ? way_of(of.input, v, in.queue.front().packet) : of.output;
-    shift_queue(of.input, output, v, queues[v], passed.period, passed.number);
+    shift_queue(of.input, v, queues[v], passed.period, passed.number);
   }
   shift_levels(of.input, by);
 }

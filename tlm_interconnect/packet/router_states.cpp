@@ -54,7 +54,7 @@ void Router::move_state(uint32_t input, uint32_t output, const VcNames& from, co
   }
   for (uint32_t v = 0; tape.reads() && v < vcs_; ++v) {
     for_each_packet(inputs_[input * vcs_ + v],
-                    [&](fabric::PacketRef packet) { count_brought(input, v, output, packet, 1); });
+                    [&](fabric::PacketRef packet) { count_come(input, v, packet); });
   }
 }
 

@@ -44,14 +44,9 @@ uint32_t Router::count_ways(uint32_t p, uint32_t v, fabric::PacketRef packet, in
   return output;
 }
 
-uint32_t Router::count_come(uint32_t p, uint32_t v, fabric::PacketRef packet) {
-  waiting_packets_.come(p, v, owner_of(packet));
-  return count_ways(p, v, packet, 1);
-}
-
-void Router::count_brought(uint32_t p, uint32_t v, uint32_t output, fabric::PacketRef one, uint32_t packets) {
-  waiting_packets_.come(p, v, owner_of(one), packets);
-  waiting_packets_.want(p, output, static_cast<int32_t>(packets));
+uint32_t Router::count_come(uint32_t p, uint32_t v, fabric::PacketRef packet, uint32_t packets) {
+  waiting_packets_.come(p, v, owner_of(packet), packets);
+  return count_ways(p, v, packet, static_cast<int32_t>(packets));
 }
 
 bool Router::count_waiting(uint64_t& looked_at) {
@@ -206,40 +201,36 @@ bool Router::waits(uint32_t input, uint32_t v, Ticks now) const {
          in.queue.front().first > now && in.ready > now;
 }
 
+fabric::PacketRef Router::copy_of(fabric::PacketRef packet) {
+  const fabric::PacketRef ref = pool_.acquire();
+  pool_[ref] = pool_[packet];
+  pool_[ref].references = 1;
+  return ref;
+}
+
 // What has been announced since the record is announced again, period by period.
-void Router::announce(uint32_t input, uint32_t output, uint32_t v, uint32_t packets, Ticks period,
-                      uint64_t periods) {
+void Router::announce(uint32_t input, uint32_t v, uint32_t packets, Ticks period, uint64_t periods) {
   InputVc& in = inputs_[input * vcs_ + v];
   const uint32_t from = in.queue.size() - packets;
   for (uint64_t k = 1; k <= periods; ++k) {
     for (uint32_t i = from; i < from + packets; ++i) {
       FlitRun run = in.queue[i];
-      const fabric::PacketRef ref = pool_.acquire();
-      pool_[ref] = pool_[run.packet];
-      pool_[ref].references = 1;
-      run.packet = ref;
+      run.packet = copy_of(run.packet);
       run.first += k * period;
       in.queue.push_back(run);
       in.pending += run.flits;
     }
   }
   const auto more = static_cast<uint32_t>(periods) * packets;
-  if (more != 0) count_brought(input, v, output, in.queue.back().packet, more);
+  if (more != 0) count_come(input, v, in.queue.back().packet, more);
 }
 
-void Router::grow(uint32_t input, uint32_t output, uint32_t v, uint64_t packets) {
+void Router::put_in(uint32_t input, uint32_t v, uint32_t place, FlitRun model, uint32_t packets) {
   InputVc& in = inputs_[input * vcs_ + v];
-  const auto n = static_cast<uint32_t>(packets);
-  const FlitRun model = in.queue[1];
-  in.queue.insert(1, n, model);
-  for (uint32_t k = 1; k <= n; ++k) {
-    const fabric::PacketRef ref = pool_.acquire();
-    pool_[ref] = pool_[model.packet];
-    pool_[ref].references = 1;
-    in.queue[k].packet = ref;
-  }
-  in.pending += n * model.packet_flits;
-  count_brought(input, v, output, model.packet, n);
+  in.queue.insert(place, packets, model);
+  for (uint32_t k = place; k < place + packets; ++k) in.queue[k].packet = copy_of(model.packet);
+  in.pending += packets * model.packet_flits;
+  count_come(input, v, model.packet, packets);
 }
 
 /// A mask and a number of up to 32 bits, in one word where the mask has no more.
@@ -360,20 +351,17 @@ void Router::set_aside(uint32_t input) {
   }
 }
 
-void Router::shift_times(InputVc& in, Ticks by) {
+void Router::shift_queue(uint32_t input, uint32_t v, const StateRecord::Queue& queue, Ticks period,
+                         uint64_t periods) {
+  if (queue.stays) return announce(input, v, queue.grown, period, periods);
+  const Ticks by = periods * period;
+  InputVc& in = inputs_[input * vcs_ + v];
   for (uint32_t k = 0; k < in.queue.size(); ++k) in.queue[k].first += by;
   in.ready += by;
   in.free_at += by;
   in.eligible += by;
-}
-
-void Router::shift_queue(uint32_t input, uint32_t output, uint32_t v, const StateRecord::Queue& queue,
-                         Ticks period, uint64_t periods) {
-  if (queue.stays) return announce(input, output, v, queue.grown, period, periods);
-  InputVc& in = inputs_[input * vcs_ + v];
-  shift_times(in, periods * period);
   if (queue.passes_on) return pass_on(input, v, queue, periods);
-  if (queue.grown != 0) grow(input, output, v, periods * queue.grown);
+  if (queue.grown != 0) put_in(input, v, 1, in.queue[1], static_cast<uint32_t>(periods) * queue.grown);
 }
 
 void Router::shift(uint32_t input, uint32_t output, const TrainLoad& load) {
@@ -387,7 +375,7 @@ void Router::shift(uint32_t input, uint32_t output, const TrainLoad& load) {
   if (load.packets != 0) ports_[output].last_end += by;
   ports_[output].all_free += by;
   for (uint32_t v = 0; v < vcs_; ++v) {
-    shift_queue(input, output, v, load.queues[v], load.period, load.periods);
+    shift_queue(input, v, load.queues[v], load.period, load.periods);
     OutputVc& out = outputs_[output * vcs_ + v];
     out.credit.shift(load.credits[v], load.period, load.periods);
     out.free_at += by;

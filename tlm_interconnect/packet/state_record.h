@@ -7,8 +7,9 @@
 //
 // Three kinds of numbers may drift from one moment to the other without any decision being another one:
 // credits of which there are more than enough, packets in the middle of a queue that came long before their
-// turn, and what is on its way and concerns nobody yet. What they have drifted by is noted, not compared. Nor
-// is it when credits came that nobody waited for.
+// turn, and what is on its way and concerns nobody yet. What they have drifted by is noted, not compared:
+// also where packets of one message leave a queue and those of the next one come behind them. Nor is it when
+// credits came that nobody waited for.
 
 #ifndef WEFT_TLM_INTERCONNECT_PACKET_STATE_RECORD_H
 #define WEFT_TLM_INTERCONNECT_PACKET_STATE_RECORD_H
@@ -151,7 +152,7 @@ class StateRecord {
     bool stays;
     bool passes_on;  ///< .. and others have left, each of their own message
     uint32_t out;    ///< if so: how many
-    uint32_t place;  ///< .. and before which item those that have come are
+    uint32_t place;  ///< .. and before which run those that have come are
     /// By how much it is longer.
     int64_t longer() const { return static_cast<int64_t>(grown) - out; }
   };
