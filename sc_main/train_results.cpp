@@ -60,6 +60,8 @@ void add_trains(JsonText& json, const TrainCounts& trains) {
   json.key("of_several_messages").number(trains.joint);
   json.key("known_from_the_beginning").number(trains.known);
   json.key("known_later").number(trains.known_later);
+  json.key("known_early").number(trains.early);
+  json.key("known_early_in_vain").number(trains.early_failed);
   json.key("ended_early").number(trains.splits);
   for (const Why& why : kWhys) json.key(why.key).number(why.packets(trains));
   json.end_object();

@@ -194,7 +194,7 @@ class CreditAccount {
   /// For packet trains: all of it, or all of it later.
   void write(StateRecord& state) {
     at(state.now());
-    if (state.records()) {
+    if (state.records() && !state.another()) {
       fewest_ = now_;
       spent_ = added_ = 0;
     }
@@ -252,6 +252,23 @@ class CreditAccount {
     }
     tape.number(now_);
     tape.number(coming_);
+  }
+
+  /// The fewest that a burst left since the last record.
+  int32_t fewest() const { return fewest_; }
+  /// Credits that are not here at `t`, as at(). From now on the fewest are counted.
+  int32_t lacking(Ticks t) {
+    fewest_ = at(t);
+    return static_cast<int32_t>(depth_) - fewest_;
+  }
+  /// All will be here at `t`, as is known now.
+  bool complete_by(Ticks t) const {
+    if (outstanding() != static_cast<int64_t>(depth_)) return false;
+    for (uint32_t k = 0; k < trains_.size(); ++k) {
+      const CreditTrain& train = trains_[k];
+      if (train.first + static_cast<Ticks>(train.count - 1) * train.stride > t) return false;
+    }
+    return true;
   }
 
   /// Credits here (may be below zero inside a burst that counts on coming ones) plus those on their way.

@@ -12,6 +12,7 @@
 #include <memory>
 #include <vector>
 
+#include "configs/hash64.h"
 #include "tlm_interconnect/packet/network_interface.h"
 #include "tlm_interconnect/packet/packed_numbers.h"
 #include "tlm_interconnect/packet/router.h"
@@ -19,6 +20,13 @@
 #include "tlm_interconnect/packet/vc_names.h"
 
 namespace weft::packet {
+
+/// Of a state in words.
+inline uint64_t hash_of(const std::vector<uint64_t>& words) {
+  uint64_t hash = words.size();
+  for (const uint64_t word : words) hash = hash64(hash ^ word);
+  return hash;
+}
 
 /// The state of a path at some moment, in terms that hold for all messages that begin alike: times are
 /// counted from a reference, VCs are named as they were before the first packet.
@@ -30,6 +38,23 @@ struct PathState {
   std::vector<OutputLoad> loads;  ///< since before the message began, by hop
   PackedNumbers arrivals;         ///< bursts at the receiver
   uint64_t flits = 0;             ///< .. and how many flits these are
+};
+
+/// Of an input and an output of a router on which nothing that is there delays a packet: for each VC of the
+/// input, by its place, which VC of the output it took last, and the other way round.
+struct QuietHop {
+  std::vector<uint64_t> taken;
+  std::vector<uint64_t> given;
+};
+
+/// Of a message that was learnt on an idle path, where nothing that had been there before it had any effect.
+struct QuietPath {
+  std::vector<uint64_t> key;  ///< the message, the links, whose turn it was at the interface
+  std::vector<QuietHop> hops;
+  /// By link and place of the VC, until its stream recurred, with all credits at its beginning: the fewest;
+  /// and whether it took that VC at all.
+  std::vector<int32_t> fewest;
+  std::vector<bool> used;
 };
 
 struct KnownStart {
@@ -48,7 +73,8 @@ struct KnownStart {
   // .. and counted from it, when the last packet was decided, and until when it took the link.
   Ticks last_sent = 0;
   Ticks last_busy = 0;
-  bool empties = true;  ///< false: that is not worth while
+  bool empties = true;               ///< false: that is not worth while
+  std::unique_ptr<QuietPath> quiet;  ///< null: it was not
 };
 
 /// While the beginning is learnt.
@@ -58,6 +84,8 @@ struct LearntStart {
   Ticks begin = 0;           ///< when
   uint64_t before = 0;       ///< packets of the message before that
   std::vector<Wide> queued;  ///< before it, by hop
+  bool early = false;        ///< it follows others: it is not known by a key
+  bool quiet = false;        ///< nothing that had been there before has any effect (PacketTrain::early)
   /// The state at the beginning of a packet.
   struct Moment {
     uint64_t packet = 0;

@@ -13,12 +13,6 @@
 namespace weft::packet {
 namespace {
 
-uint64_t hash_of(const std::vector<uint64_t>& words) {
-  uint64_t hash = words.size();
-  for (const uint64_t word : words) hash = hash64(hash ^ word);
-  return hash;
-}
-
 OutputLoad less(const OutputLoad& load, const OutputLoad& before) {
   return {load.packets - before.packets, load.flits - before.flits, load.bytes - before.bytes,
           load.messages - before.messages};
@@ -87,12 +81,30 @@ uint64_t flits_of(const std::vector<TrainArrivals::Burst>& bursts) {
 bool KnownStarts::begin(PacketTrain& train, uint64_t left, Ticks t) {
   if (train.balance < 0 || !trains_.prepare(train) || !train.any_vc) return false;
   if (train.balance < static_cast<int64_t>(train.words)) return false;
-  return idle(train) ? starts(train, left, t) : waits(train, left, t);
+  return idle(train) ? starts(train, left, t) : follows(train, left, t);
+}
+
+// Packets of others are on its path.
+bool KnownStarts::follows(PacketTrain& train, uint64_t left, Ticks t) {
+  if (!train.from->sends_nothing_else(train.virtual_network) || !can_be_saved(train)) return false;
+  if (trains_.early_.begin(train, left, t)) return true;
+  if (!waits(train, left)) return false;
+  trains_.begin_steps(train, t);
+  return true;
+}
+
+void KnownStarts::failed_early(PacketTrain& train) {
+  ++trains_.counters_.early_failed;
+  train.early_failed = std::min(train.early_failed + 1, costs::kMostInVain);
+  train.early_passes = (1u << (train.early_failed - std::min(train.early_failed, costs::kInVain))) - 1;
+  if (waits(train, PacketTrains::left(train.from->progress(train.virtual_network)))) {
+    trains_.begin_steps(train, trains_.now());
+  }
 }
 
 // While its path clears the message goes in steps. So nothing has been decided ahead when it is clear, and
 // those that begin alike come into the same state there.
-bool KnownStarts::waits(PacketTrain& train, uint64_t left, Ticks t) {
+bool KnownStarts::waits(PacketTrain& train, uint64_t left) {
   // The network pays for that from what trains have saved: where others never leave, everybody would try in
   // vain. An interface that has spent more than it has earned does not wait either.
   if (left < train.ahead + costs::kShortest || train.balance < static_cast<int64_t>(costs::kInAdvance) ||
@@ -102,9 +114,7 @@ bool KnownStarts::waits(PacketTrain& train, uint64_t left, Ticks t) {
     --train.passes_over;
     return false;
   }
-  if (!train.from->sends_nothing_else(train.virtual_network) || !can_be_saved(train)) return false;
   train.phase = PacketTrain::Phase::clears;
-  trains_.begin_steps(train, t);
   return true;
 }
 
@@ -149,9 +159,15 @@ bool KnownStarts::starts(PacketTrain& train, uint64_t left, Ticks t) {
   write_key(train, t);
   trains_.spend(train, trains_.state_.written());
   const uint64_t hash = hash_of(trains_.state_.words());
-  if (!comes_again(hash)) return false;
-  PackedNumbers key = packed(trains_.state_.words());
-  std::shared_ptr<KnownStart> start = find(hash, key);
+  const bool again = comes_again(hash);
+  PackedNumbers key;
+  std::shared_ptr<KnownStart> start;
+  if (again) {
+    key = packed(trains_.state_.words());
+    start = find(hash, key);
+  }
+  if (!start && !later && trains_.early_.begin(train, left, t)) return true;
+  if (!again) return false;
   if (!start && learning_.count(hash) != 0) return false;
   if (start && (!start->carries || t + start->begun.time + left * start->period > ticks(kLongestTickTime)))
     return false;
@@ -162,10 +178,15 @@ bool KnownStarts::starts(PacketTrain& train, uint64_t left, Ticks t) {
   if (start) {
     ++(later ? trains_.counters_.known_later : trains_.counters_.known);
     if (later) trains_.end_steps(train);
-    set_aside(train, std::move(start), left, t);
+    train.start = std::move(start);
+    train.since = trains_.now();
+    train.first = t;
+    plan(train, left);
+    trains_.stop_path(train);
   } else {
     if (!later) trains_.begin_steps(train, t);
     begin_to_learn(train, std::move(key), hash, t);
+    if (!later) train.learnt->quiet = trains_.early_.quiet(train, t);
   }
   return true;
 }
@@ -223,10 +244,12 @@ void KnownStarts::keep(uint64_t hash, std::shared_ptr<KnownStart> start) {
   // Where there are so many, few come again: those that do are learnt again.
   if (bytes_ + bytes > kMostBytes) {
     starts_.clear();
+    trains_.early_.clear();
     bytes_ = 0;
   }
   bytes_ += bytes;
-  starts_.emplace(hash, std::move(start));
+  if (start->quiet) trains_.early_.keep(start);
+  if (start->key.bytes() != 0) starts_.emplace(hash, std::move(start));
 }
 
 // -- one that is learnt
@@ -245,12 +268,46 @@ void KnownStarts::begin_to_learn(PacketTrain& train, PackedNumbers key, uint64_t
   train.phase = PacketTrain::Phase::learns;
 }
 
+// It has been resumed: its packets so far have been simulated, and none has come to a router that takes no
+// part. Each of the others looks, when the first one comes, whether anything delays it.
+bool KnownStarts::learn_early(PacketTrain& train) {
+  uint64_t hash = train.early.hash;
+  for (const QuietHop& hop : train.early.hops) hash = hash64(hash ^ hash_of(hop.taken)) ^ hash_of(hop.given);
+  if (train.balance < static_cast<int64_t>(costs::kLooks * train.words) || learning_.count(hash) != 0 ||
+      keys_.count(~hash) != 0 || !comes_again(hash))
+    return false;
+  train.learnt = std::make_unique<LearntStart>();
+  LearntStart& learnt = *train.learnt;
+  learnt.hash = hash;
+  learnt.quiet = true;
+  learnt.early = true;
+  learnt.begin = train.first;
+  learnt.before = 1;  // that packet was about to begin twice
+  learnt.arrived.assign(train.begun - 1, 0);
+  learning_.insert(hash);
+  train.phase = PacketTrain::Phase::learns;
+  train.not_taken = static_cast<uint32_t>(train.path.size() - train.early.hops.size());
+  for (size_t h = 0; h < train.path.size(); ++h) {
+    const TrainHop& hop = train.path[h];
+    if (h < train.early.hops.size()) {
+      hop.router->reserve_input(hop.input, train.from->number());
+      hop.router->reserve_output(hop.output, train.from->number());
+    } else {
+      hop.router->expect(hop.comes, train.from->number());
+    }
+  }
+  if (train.not_taken == 0) train.to->record_arrivals(&learnt.arrivals);
+  trains_.begin_steps(train, trains_.now());
+  train.record_from = std::max(train.record_from, EarlyStarts::credits_are_back(train));
+  return true;
+}
+
 bool KnownStarts::carry(PacketTrain& train, uint64_t left, Ticks t) {
   LearntStart& learnt = *train.learnt;
   learnt.arrived.push_back(learnt.arrivals.size());
   const uint64_t ahead = PacketTrains::alike(*train.from, left);
   // Beginnings on an idle path are few. The others come in many kinds, so no more is spent than there is.
-  if (train.balance < (learnt.before == 0 ? -costs::kLearnsOnCredit : 0)) {
+  if (train.balance < (learnt.before == 0 || learnt.early ? -costs::kLearnsOnCredit : 0)) {
     trains_.forget(train);
     return false;
   }
@@ -308,7 +365,7 @@ void KnownStarts::wait(PacketTrain& train, uint64_t packets, uint64_t ahead, Tic
 }
 
 void KnownStarts::write(PacketTrain& train, Ticks t) {
-  trains_.state_.begin(trains_.now(), t);
+  trains_.state_.begin(trains_.now(), t, true);
   trains_.write_path(train, PacketTrains::Write::state_and_horizon);
   trains_.spend(train, trains_.state_.written());
 }
@@ -354,9 +411,13 @@ bool KnownStarts::recurs(PacketTrain& train, Ticks t) {
 }
 
 void KnownStarts::learn_in_vain(PacketTrain& train) {
-  auto start = std::make_shared<KnownStart>();
-  start->key = std::move(train.learnt->key);
-  keep(train.learnt->hash, std::move(start));
+  if (train.learnt->early) {
+    keys_.insert(~train.learnt->hash);
+  } else {
+    auto start = std::make_shared<KnownStart>();
+    start->key = std::move(train.learnt->key);
+    keep(train.learnt->hash, std::move(start));
+  }
   trains_.forget(train);
 }
 
@@ -368,7 +429,8 @@ void KnownStarts::learn(PacketTrain& train, Ticks t) {
   // Others that had an output before it count: that is not part of the state.
   for (size_t h = 0; h < train.path.size(); ++h) {
     const TrainHop& hop = train.path[h];
-    if (hop.router->queued_ticks(hop.output) != learnt.queued[h]) start->carries = false;
+    const Wide before = learnt.early ? train.early.queued[h] : learnt.queued[h];
+    if (hop.router->queued_ticks(hop.output) != before) start->carries = false;
   }
   start->packets = train.begun - 1 - learnt.before;
   save(train, learnt.begin, t, start->begun);
@@ -381,6 +443,11 @@ void KnownStarts::learn(PacketTrain& train, Ticks t) {
     start->period_packets = train.packets;
     start->bursts = train.bursts;
     for (TrainArrivals::Burst& burst : start->bursts) burst.first -= t;
+  }
+  if (learnt.quiet) start->quiet = trains_.early_.learnt(train);
+  if (learnt.early && (!start->quiet || !start->carries)) {
+    keys_.insert(~learnt.hash);
+    return;
   }
   keep(learnt.hash, std::move(start));
 }
@@ -404,10 +471,11 @@ bool KnownStarts::save(PacketTrain& train, Ticks reference, Ticks t, PathState& 
 
 // -- those that begin like it
 
-void KnownStarts::set_aside(PacketTrain& train, std::shared_ptr<KnownStart> start, uint64_t left, Ticks t) {
+void KnownStarts::plan(PacketTrain& train, uint64_t left) {
+  const KnownStart* start = train.start.get();
+  const Ticks t = train.first;
+  train.aside = PacketTrain::Aside::stream;
   train.fresh = false;
-  train.since = trains_.now();
-  train.first = t;
   train.period = start->period;
   train.packets = train.delivered = start->period_packets;
   train.rounds = 1;
@@ -418,12 +486,18 @@ void KnownStarts::set_aside(PacketTrain& train, std::shared_ptr<KnownStart> star
   train.bursts = start->bursts;
   for (TrainArrivals::Burst& burst : train.bursts) burst.first += t + start->begun.time;
   trains_.clear_drift(train);
-  train.start = std::move(start);
   if (train.start->emptied != nullptr) {
     train.aside = PacketTrain::Aside::whole;
     train.until = std::max(train.until, over(train) + train.start->last_sent);
   }
-  trains_.stop_path(train);
+}
+
+void KnownStarts::clear() {
+  starts_.clear();
+  trains_.early_.clear();
+  bytes_ = 0;
+  keys_.clear();
+  learning_.clear();
 }
 
 void KnownStarts::bring_back(PacketTrain& train) {

@@ -44,6 +44,13 @@ class KnownStarts {
   /// True: it is set aside, from now on observed, or waits for its path to clear. False: there is nothing to
   /// be gained.
   bool begin(PacketTrain& train, uint64_t left, Ticks t);
+  /// One that was set aside early has been resumed, because others were still on its path.
+  void failed_early(PacketTrain& train);
+  /// It begins in a way that is not known, but nothing has delayed it so far. True: it is learnt.
+  bool learn_early(PacketTrain& train);
+  /// One is set aside at train.first, with `left` packets but for the last one, that goes on as train.start
+  /// says.
+  void plan(PacketTrain& train, uint64_t left);
   /// The same for a later packet of one that waits.
   bool begin_later(PacketTrain& train, uint64_t left, Ticks t);
   /// The same for a later packet of one that is learnt. True: it is set aside.
@@ -71,17 +78,12 @@ class KnownStarts {
   /// A path that empties has been set aside: brings it up to now.
   void resume_emptied(PacketTrain& train);
   /// Nothing that has been learnt stays.
-  void clear() {
-    starts_.clear();
-    bytes_ = 0;
-    keys_.clear();
-    learning_.clear();
-  }
+  void clear();
 
  private:
   bool idle(PacketTrain& train);
   bool can_be_saved(PacketTrain& train);
-  bool waits(PacketTrain& train, uint64_t left, Ticks t);
+  bool waits(PacketTrain& train, uint64_t left);
   bool cleared(PacketTrain& train);
   bool starts(PacketTrain& train, uint64_t left, Ticks t);
   void write_key(const PacketTrain& train, Ticks t);
@@ -96,7 +98,7 @@ class KnownStarts {
   void write(PacketTrain& train, Ticks t);
   void learn(PacketTrain& train, Ticks t);
   void learn_in_vain(PacketTrain& train);
-  void set_aside(PacketTrain& train, std::shared_ptr<KnownStart> start, uint64_t left, Ticks t);
+  bool follows(PacketTrain& train, uint64_t left, Ticks t);
   /// True: the last packet has not arrived yet.
   bool save(PacketTrain& train, Ticks reference, Ticks t, PathState& state);
   void take_packets_away(PacketTrain& train);

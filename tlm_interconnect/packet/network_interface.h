@@ -262,6 +262,12 @@ class NetworkInterface final : public sc_core::sc_module, public WheelModule {
   /// names.
   VcNames names(uint32_t virtual_network, bool turn) const;
   void write_sender(StateRecord& state, const VcNames& names);
+  /// Nothing that was sent before delays a packet that begins at `t`. `words`: whose turn it is.
+  bool quiet(Ticks t, const VcNames& names, std::vector<uint64_t>& words) const;
+  CreditAccount& credit(uint32_t vc) { return out_[vc]; }
+  /// A flit that leaves at `t` is at the router then.
+  Ticks soonest(Ticks t) const { return t + flit_delay_; }
+  Ticks flit_time() const { return flit_time_; }
   /// The same, when it is not about to begin a packet, and nothing may drift.
   void write_at_any_time(StateRecord& state);
   void write_receiver(StateRecord& state, const VcNames& names) const;
@@ -300,6 +306,8 @@ class NetworkInterface final : public sc_core::sc_module, public WheelModule {
   void ended_by_train(Ticks t, uint32_t virtual_network);
   /// Sends nothing until resumed, at the latest at `until`.
   void set_aside(Ticks until);
+  /// .. which is another time than before.
+  void stay_aside(Ticks until);
   /// .. when it is not about to begin a packet.
   void set_aside_with_others(Ticks until);
   /// As if `packets` full packets of the message at the front had been sent in so many periods.

@@ -69,6 +69,13 @@ void NetworkInterface::write_sender(StateRecord& state, const VcNames& names) {
   for (PauseAccount& account : pausing_) account.write(state);
 }
 
+bool NetworkInterface::quiet(Ticks t, const VcNames& names, std::vector<uint64_t>& words) const {
+  if (busy_ > t || draining_ != 0 || packet_ != fabric::kNoPacket) return false;
+  words.push_back(last_network_);
+  for (const uint32_t v : last_vc_) words.push_back(names.has(v) ? names.place(v) : v);
+  return true;
+}
+
 void NetworkInterface::write_receiver(StateRecord& state, const VcNames& names) const {
   for (uint32_t place = 0; place < vcs_; ++place) {
     const InputVc& in = in_[names.vc(place)];
@@ -82,6 +89,13 @@ void NetworkInterface::set_aside(Ticks until) {
   interrupted_ = false;
   resume_ = until;
   next_ = until;
+}
+
+void NetworkInterface::stay_aside(Ticks until) {
+  resume_ = until;
+  if (next_ == until) return;
+  next_ = notified_ = until;
+  run_at(until);
 }
 
 void NetworkInterface::set_aside_with_others(Ticks until) {

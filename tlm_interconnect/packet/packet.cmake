@@ -6,6 +6,7 @@ set(WEFT_PACKET_SOURCES
   packet/dcqcn_rate.cpp
   packet/dependency_check.cpp
   packet/ecn_marker.cpp
+  packet/early_starts.cpp
   packet/known_starts.cpp
   packet/joint_trains.cpp
   packet/link_port.cpp

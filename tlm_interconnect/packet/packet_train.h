@@ -27,9 +27,22 @@ struct TrainHop {
   Router* router;
   uint32_t input;
   uint32_t output;
-  Ticks undecided;  ///< at set-aside: from here on its cycles have not been run
-  bool bubble;      ///< its packets go on only where there is room for another one (RouteCandidate)
+  Ticks undecided;    ///< at set-aside: from here on its cycles have not been run
+  bool bubble;        ///< its packets go on only where there is room for another one (RouteCandidate)
+  Ticks comes = 0;    ///< set aside early: its first flit, not before that
+  bool exact = true;  ///< .. but just then
 };
+/// What was there on the way of a message when its first packet came.
+struct EarlyStart {
+  std::vector<uint64_t> key;       ///< QuietPath::key
+  uint64_t hash = 0;               ///< .. of it
+  uint64_t left = 0;               ///< packets of the message at its beginning, but for the last one
+  std::vector<QuietHop> hops;      ///< those that take part
+  std::vector<uint64_t> contests;  ///< Router::contests() of these
+  std::vector<Wide> queued;        ///< Router::queued_ticks()
+  std::vector<int32_t> lacking;    ///< credits, by link and place of the VC
+};
+
 /// What is known of the messages of one interface, for packet trains.
 struct PacketTrain {
   /// As known_starts.h tells: it waits for its path to clear, is learnt, is at its last packet, has been
@@ -68,6 +81,11 @@ struct PacketTrain {
   TrainReason left_alone_as = TrainReason::last;  ///< .. the reason
   uint32_t unclear = 0;          ///< so many times in a row its path has not cleared in time, up to a most
   uint32_t passes_over = 0;      ///< for so many messages it does not wait for that
+  uint32_t not_taken = 0;        ///< set aside early: hops at the end of the path that take no part yet
+  uint32_t takes = 0;            ///< .. and the VC by which the first packet comes there
+  EarlyStart early;              ///< .. and what has been found on the others
+  uint32_t early_failed = 0;     ///< so many times in a row that was in vain, up to a most
+  uint32_t early_passes = 0;     ///< for so many messages it is not tried
   JointTrain* group = nullptr;   ///< joined
   uint64_t unsettled = 0;        ///< fingerprint of the group in which nothing recurred last
   uint64_t unsettled_until = 0;  ///< .. until it is looked for again, in packets begun

@@ -25,7 +25,8 @@ PacketTrains::PacketTrains(const PacketTopology& topology,
       trains_(nis.size()),
       joint_(*this),
       pool_(pool),
-      starts_(*this) {}
+      starts_(*this),
+      early_(*this) {}
 
 PacketTrains::~PacketTrains() = default;
 
@@ -359,7 +360,7 @@ bool PacketTrains::find_path(Train& train, const Message& message) {
     }
     if (routers_[router]->port(output).cut()) return false;
     if (routers_[router]->damages(output)) return false;
-    train.path.push_back({routers_[router].get(), input, output, 0, bubble});
+    train.path.push_back({routers_[router].get(), input, output, 0, bubble, 0, true});
     const TopologyPort& port = topology_.routers[router].ports[output];
     if (port.ni) {
       train.to = nis_[port.peer].get();
@@ -518,14 +519,21 @@ void PacketTrains::forget(Train& train) {
     starts_.stop_waiting(train, false);
     return;
   }
-  for (const Hop& hop : train.path) {
-    hop.router->release_input(hop.input);
-    hop.router->release_output(hop.output);
+  for (size_t h = 0; h < train.path.size(); ++h) {
+    const Hop& hop = train.path[h];
+    if (h < taken(train)) {
+      hop.router->release_input(hop.input);
+      hop.router->release_output(hop.output);
+    } else {
+      hop.router->expect_no_more(train.from->number());
+    }
   }
+  const bool all = train.not_taken == 0;
+  train.not_taken = 0;
   if (train.phase == Phase::observed || train.phase == Phase::learns || train.phase == Phase::empties)
     end_steps(train);
   starts_.stop_looking(train);
-  train.to->record_arrivals(nullptr);
+  if (all) train.to->record_arrivals(nullptr);  // else they may be another's
   starts_.stop_learning(train);
   train.start.reset();
   train.all_sent = false;
@@ -586,11 +594,15 @@ void PacketTrains::set_aside(Train& train, Ticks t, uint64_t repeats) {
 }
 
 void PacketTrains::stop_path(Train& train) {
-  train.phase = Phase::carried;
   for (Hop& hop : train.path) {
     hop.undecided = hop.router->undecided(train.since);
     hop.router->set_aside(hop.input);
   }
+  stop(train);
+}
+
+void PacketTrains::stop(Train& train) {
+  train.phase = Phase::carried;
   train.from->set_aside(train.until);
   ++counters_.trains;
   spend(train, kSetAside);
@@ -669,7 +681,7 @@ void PacketTrains::resume(uint32_t ni) {
   // Whole periods, but nothing that a router had decided ahead may be moved beyond now: somebody else takes
   // part in these cycles.
   Ticks undecided = train.since;
-  for (const Hop& hop : train.path) undecided = std::max(undecided, hop.undecided);
+  for (size_t h = 0; h < taken(train); ++h) undecided = std::max(undecided, train.path[h].undecided);
   if (train.start) undecided = std::max(undecided, train.first + train.start->begun.until);
   const bool begun = train.start && present >= undecided;
   if (begun) starts_.bring_back(train);
@@ -737,15 +749,35 @@ void PacketTrains::arrive(uint32_t message, NetworkInterface& to,
   to.arrived_by_train(open.message, to.packet_flits_of_trains(), bursts, period, periods);
 }
 
+void PacketTrains::take_part(uint32_t ni) {
+  Train& train = *trains_[ni];
+  if (train.phase == Phase::learns) {
+    if (!early_.take_part_learnt(train)) {
+      forget(train);
+      back_off(train, Reason::company);
+    } else if (train.not_taken == 0) {
+      train.to->record_arrivals(&train.learnt->arrivals);
+    }
+    return;
+  }
+  const EarlyStarts::Takes takes = early_.take_part(train);
+  if (takes == EarlyStarts::Takes::part) return;
+  const bool disturbed = train.disturbed;
+  resume(ni);
+  if (disturbed || !train.from->sends(train.virtual_network, train.message)) return;
+  if (takes != EarlyStarts::Takes::unknown || !starts_.learn_early(train)) starts_.failed_early(train);
+}
+
 void PacketTrains::replay_from(Train& train, Ticks first, Ticks shift, Ticks present) {
   std::vector<Router*> routers;
-  for (const Hop& hop : train.path) {
+  for (size_t h = 0; h < taken(train); ++h) {
+    const Hop& hop = train.path[h];
     hop.router->begin_replay(&hop.input, 1, hop.undecided + shift);
     routers.push_back(hop.router);
   }
   train.from->begin_replay(first);
   replay({train.from}, routers, present);
-  for (const Hop& hop : train.path) hop.router->end_replay(&hop.input, 1);
+  for (size_t h = 0; h < taken(train); ++h) train.path[h].router->end_replay(&train.path[h].input, 1);
   train.from->end_replay(present);
 }
 

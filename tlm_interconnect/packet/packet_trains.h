@@ -51,6 +51,7 @@
 #include <vector>
 
 #include "tlm_interconnect/packet/clock_edges.h"
+#include "tlm_interconnect/packet/early_starts.h"
 #include "tlm_interconnect/packet/joint_trains.h"
 #include "tlm_interconnect/packet/known_starts.h"
 #include "tlm_interconnect/packet/network_interface.h"
@@ -96,6 +97,9 @@ class PacketTrains {
   void arrived(uint32_t message) { starts_.arrived(message); }
   /// That an interface is to run.
   Ticks next_cycle(uint32_t ni) const { return nis_[ni]->next_cycle(); }
+  /// The first packet of a message that was set aside early would come to the next router on its way now.
+  /// That router is about to run, and every module is between two cycles.
+  void take_part(uint32_t ni);
   /// A router is about to run, and every module is between two cycles.
   void look() { starts_.look(); }
   /// A clock edge is at `now`, and nothing is on its way (see PacketNetwork::restart()).
@@ -108,6 +112,7 @@ class PacketTrains {
   uint64_t flits_under_way() const;
 
  private:
+  friend class EarlyStarts;
   friend class JointTrains;
   friend class KnownStarts;
   using Train = PacketTrain;
@@ -175,6 +180,9 @@ class PacketTrains {
                      Ticks present);
   void set_aside(Train& train, Ticks t, uint64_t repeats);
   void stop_path(Train& train);
+  void stop(Train& train);
+  /// So many hops of a train that has been set aside take part.
+  static size_t taken(const Train& train) { return train.path.size() - train.not_taken; }
 
   const PacketTopology& topology_;
   const std::vector<std::unique_ptr<Router>>& routers_;
@@ -188,6 +196,7 @@ class PacketTrains {
   Counters counters_;
   fabric::PacketPool& pool_;
   KnownStarts starts_;
+  EarlyStarts early_;
   std::vector<VcNames> names_;  ///< of the state that was written last, by link of the path
 };
 

@@ -39,6 +39,7 @@ void Router::activate() {
   const Ticks now = notified_;  // exact, where the kernel may be up to a picosecond late
   const Ticks horizon = this->horizon(now);
   notified_ = 0;  // transfers that come back while this runs need not notify
+  if (expects_ <= now) meet_expected(now);
   if (!disturbed_.empty()) {
     const std::vector<uint32_t> disturbed = std::exchange(disturbed_, {});
     for (const uint32_t rank : disturbed) trains_->resume(rank);
@@ -50,6 +51,7 @@ void Router::activate() {
     next_ = kNever;
     cycle(t);
   }
+  wake(expects_);
   notified_ = next_;
   if (next_ != kNever) run_at(next_);
 }
@@ -65,6 +67,13 @@ Ticks Router::horizon(Ticks now) const {
   }
   for (const uint32_t interface : steps_)
     horizon = std::min(horizon, interface == kFree ? now : trains_->next_cycle(interface));
+  if (expects_ > now) {
+    horizon = std::min(horizon, expects_);
+  } else {
+    for (const Expected& one : expected_) {
+      if (one.cycle > now) horizon = std::min(horizon, one.cycle);
+    }
+  }
   return std::max(horizon, now + std::min(lookahead_, cycle_));
 }
 
@@ -529,6 +538,10 @@ void Router::allocate_vcs(Ticks t) {
     }
   });
   if (vc_requests_.empty()) return;
+  for (size_t k = 1; k < vc_requests_.size(); ++k) {
+    const uint32_t p = vc_requests_[k].input / vcs_;
+    if (p == vc_requests_[k - 1].input / vcs_) ++ports_[p].contests;
+  }
 
   vc_allocator_->allocate(vc_requests_);
   for (const VcRequest& r : vc_requests_) {

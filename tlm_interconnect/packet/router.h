@@ -65,6 +65,7 @@ struct PortConfig {
 
 class NetworkInterface;
 class PacketTrains;
+struct QuietHop;
 
 /// What has left by an output.
 struct OutputLoad {
@@ -286,6 +287,31 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   bool had_last(uint32_t input, uint32_t output) const { return ports_[output].last_input == input; }
   /// The first cycle that has not been decided; everybody has decided those before `now`.
   Ticks undecided(Ticks now) const { return on_cycle(std::max(decided_, now)); }
+  /// A message that has been set aside comes here no sooner than `t`, by the train of an interface. From
+  /// that cycle on nothing is decided before PacketTrains::take_part() has been called.
+  void expect(Ticks t, uint32_t interface);
+  void expect_no_more(uint32_t interface);
+  /// .. on_cycle() of it.
+  Ticks cycle_of(Ticks t) const { return on_cycle(t); }
+  /// A flit that comes at `t`, the first of a packet, leaves by an output and is at the other end no sooner.
+  Ticks soonest(Ticks t, uint32_t output) const {
+    return on_cycle(t) + route_time_ + vc_alloc_time_ + ports_[output].flit_delay;
+  }
+  struct Coming {
+    Ticks first;     ///< flit, at the soonest
+    bool exact;      ///< .. or just then
+    Ticks packet;    ///< no packet comes sooner than that after the one before it
+    bool announced;  ///< some are here already
+  };
+  /// Packets are coming, the first one by the VC `vc`, to an input and an output that are idle(), or, if they
+  /// have been announced, exclusive() to them: nothing that was here before them delays any. Adds the VCs of
+  /// the output to `names`, whose last ones are those of the input; `vc` becomes that by which the first
+  /// packet leaves.
+  bool quiet(uint32_t input, uint32_t output, const Coming& coming, std::vector<VcNames>& names, uint32_t& vc,
+             QuietHop& hop) const;
+  /// How often two packets of an input have asked for VCs in one cycle.
+  uint64_t contests(uint32_t input) const { return ports_[input].contests; }
+  CreditAccount& credit(uint32_t output, uint32_t vc) { return outputs_[output * vcs_ + vc].credit; }
   /// Stops working on an input.
   void set_aside(uint32_t input);
   /// As if whole periods had passed.
@@ -402,6 +428,7 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
     Ticks credit_latency = 0;  ///< the same
     Ticks replay = 0;
     uint64_t retries = 0;
+    uint64_t contests = 0;
     uint64_t flits_before = 0;  ///< of the flits, those before the network was last restarted
     uint64_t overruns = 0;
     uint32_t xoff = 0;
@@ -439,6 +466,8 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   void allocate_switch(Ticks t, VcMask vcs);
   void allocate_vcs(Ticks t);
 
+  void meet_expected(Ticks now);
+  uint32_t next_vc(uint32_t input, uint32_t output, uint32_t vc, const VcNames& from, Ticks t) const;
   void head_announced(uint32_t port, uint32_t vc, fabric::PacketRef packet);
   // The queues that ECN looks at.
   void count_arrival(uint32_t port, uint32_t vc, const fabric::Transfer& transfer);
@@ -542,6 +571,7 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   Ticks decided_ = 0;
   Ticks now_ = 0;             ///< the cycle being decided
   Ticks level_due_ = kNever;  ///< earliest Level::due
+  Ticks expects_ = kNever;    ///< earliest Expected::cycle
   Ticks lookahead_ = 0;
   const Ticks cycle_;
   const Ticks route_time_;     ///< the stages, in ticks
@@ -589,6 +619,11 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   uint32_t way_ranks_ = 0;  ///< destinations of one virtual network; 0: routes are not remembered
   const uint32_t id_;
   std::vector<uint32_t> disturbed_;  ///< trains to be resumed before the next cycle
+  struct Expected {
+    Ticks cycle;
+    uint32_t interface;
+  };
+  std::vector<Expected> expected_;
   WaitingPackets waiting_packets_;
   struct LastWay {
     uint32_t source = kFree;

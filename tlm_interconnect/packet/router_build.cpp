@@ -156,6 +156,8 @@ void Router::restart(Ticks now) {
   levels_ = std::vector<Level>(levels_.size());
   for (PauseAccount& account : pausing_) account.restart(now);
   level_due_ = kNever;
+  expected_.clear();
+  expects_ = kNever;
   if (ecn_) {
     ecn_->restart();
     std::fill(counted_for_.begin(), counted_for_.end(), kFree);

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tlm_interconnect/packet/known_start.h"
 #include "tlm_interconnect/packet/packet_trains.h"
 
 namespace weft::packet {
@@ -111,6 +112,94 @@ void Router::head_announced(uint32_t p, uint32_t v, fabric::PacketRef packet) {
     return;
   }
   for (const RouteCandidate& candidate : candidates_) wanted(candidate.port);
+}
+
+void Router::expect(Ticks t, uint32_t interface) {
+  const Ticks cycle = on_cycle(t);
+  expected_.push_back({cycle, interface});
+  expects_ = std::min(expects_, cycle);
+  wake_and_notify(cycle);
+}
+
+void Router::expect_no_more(uint32_t interface) {
+  expects_ = kNever;
+  for (size_t k = 0; k < expected_.size();) {
+    if (expected_[k].interface == interface) {
+      expected_[k] = expected_.back();
+      expected_.pop_back();
+    } else {
+      expects_ = std::min(expects_, expected_[k++].cycle);
+    }
+  }
+}
+
+void Router::meet_expected(Ticks now) {
+  // One may resume another that is expected in this cycle, too.
+  while (expects_ <= now) {
+    const auto one = std::find_if(expected_.begin(), expected_.end(),
+                                  [&](const Expected& expected) { return expected.cycle <= now; });
+    const uint32_t interface = one->interface;
+    expect_no_more(interface);
+    trains_->take_part(interface);
+  }
+}
+
+// It takes the first VC that is free after the one which its own VC took last; no other packet asks.
+uint32_t Router::next_vc(uint32_t input, uint32_t output, uint32_t v, const VcNames& from, Ticks t) const {
+  const uint32_t last = vc_allocator_->last_output(input * vcs_ + v);
+  const VcNames to = from.unturned();
+  const bool known = last / vcs_ == output && to.has(last % vcs_);
+  uint32_t u = known ? to.after(last % vcs_) : to.first_vc();
+  for (uint32_t n = 0; n < vcs_; ++n, u = to.after(u)) {
+    const OutputVc& out = outputs_[output * vcs_ + u];
+    if (out.owner == kFree && out.free_at <= t) return u;
+  }
+  return kNoVc;
+}
+
+// A VC of the input is taken by the first packet, or by a later one. What of the output is not free when the
+// first one wants it is so when the next one does. Which VC of the input has its turn at the crossbar does
+// not matter: the first packet is alone there. Where it takes another VC than the next one, because that one
+// is not free yet, it is as if its own VC had taken the one before that.
+bool Router::quiet(uint32_t input, uint32_t output, const Coming& coming, std::vector<VcNames>& names,
+                   uint32_t& vc, QuietHop& hop) const {
+  const VcNames from = names.back();
+  const uint32_t first = vc;
+  const Port& in_port = ports_[input];
+  const Ticks asks_for_vc = on_cycle(coming.first) + route_time_;
+  const Ticks asks_for_switch = asks_for_vc + vc_alloc_time_;
+  const uint32_t takes = next_vc(input, output, first, from, asks_for_vc);
+  const bool next = takes == next_vc(input, output, first, from, kNever);
+  if (takes == kNoVc || (!next && !coming.exact) || in_port.input_busy > asks_for_switch ||
+      ports_[output].output_busy > asks_for_switch || (in_port.sa_mask | in_port.held_mask) != 0 ||
+      (in_port.va_mask != 0 && !coming.announced))
+    return false;
+  const auto last_of = [&](uint32_t v) {
+    return v == first && !next ? output * vcs_ + from.before(takes)
+                               : vc_allocator_->last_output(input * vcs_ + v);
+  };
+  const uint32_t last = last_of(from.first_vc());
+  const bool known = last / vcs_ == output && from.has(last % vcs_);
+  const VcNames to = known ? from.beginning_with(last % vcs_) : from.unturned();
+  for (uint32_t place = 0; place < vcs_; ++place) {
+    if (!from.has(place)) continue;
+    const uint32_t v = from.vc(place);
+    const InputVc& in = inputs_[input * vcs_ + v];
+    if (!coming.announced && (!in.queue.empty() || in.packet != fabric::kNoPacket || in.last_next != 0))
+      return false;
+    if (in.free_at > coming.first + (v == first ? 0 : coming.packet)) return false;
+    const uint32_t last_output = last_of(v);
+    hop.taken.push_back(last_output / vcs_ == output ? to.word(last_output % vcs_) : to.elsewhere());
+    const uint32_t u = to.vc(place);
+    const OutputVc& out = outputs_[output * vcs_ + u];
+    if (out.owner != kFree || out.draining || out.watched) return false;
+    if (out.free_at > asks_for_vc + (u == takes ? 0 : coming.packet)) return false;
+    const uint32_t last_input = vc_allocator_->last_input(output * vcs_ + u);
+    hop.given.push_back(last_input / vcs_ == input ? from.word(last_input % vcs_) : from.elsewhere());
+  }
+  names.push_back(to);
+  vc = takes;
+  return true;
 }
 
 uint32_t Router::complete_packets(const InputVc& in, Ticks t) const {

@@ -26,11 +26,14 @@ namespace weft::packet {
 
 class StateRecord {
  public:
-  /// Starts a new record at time `now`; times are noted relative to `reference`.
-  void begin(Ticks now, Ticks reference) {
+  /// Starts a new record at time `now`; times are noted relative to `reference`. `another`: the fewest
+  /// credits are still counted from the record before.
+  void begin(Ticks now, Ticks reference, bool another = false) {
     words_.clear();
     start(now, reference, nullptr);
+    another_ = another;
   }
+  bool another() const { return another_; }
   /// From now on what is written is compared with `earlier`, which must not change meanwhile.
   /// `earlier_reference`: that of the record.
   void compare(Ticks now, Ticks reference, const std::vector<uint64_t>& earlier, Ticks earlier_reference) {
@@ -183,6 +186,7 @@ class StateRecord {
     horizon_ = kNever;
     most_ = ~uint64_t{0};
     unseen_ = false;
+    another_ = false;
     differs_ = false;
     numbers_.clear();
   }
@@ -193,6 +197,7 @@ class StateRecord {
   Ticks horizon_ = kNever;
   uint64_t most_ = ~uint64_t{0};
   bool unseen_ = false;
+  bool another_ = false;
   uint64_t written_ = 0;
   uint64_t position_ = 0;  ///< in the earlier record
   bool differs_ = false;

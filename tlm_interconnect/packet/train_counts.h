@@ -38,13 +38,15 @@ struct TrainCounts {
   uint64_t filling_splits = 0;
   uint64_t joint = 0;  ///< set aside: groups of messages
   uint64_t joint_splits = 0;
-  uint64_t joint_sent = 0;   ///< set aside: groups with a message that had been sent
-  uint64_t known = 0;        ///< set aside: those that began like an earlier one, at their first packet
-  uint64_t known_later = 0;  ///< .. at a later one, when the packets of others had left their path
-  uint64_t packets = 0;      ///< carried in trains
-  uint64_t hops = 0;         ///< packet-hops of these
-  uint64_t looks = 0;        ///< records made
-  uint64_t work = 0;         ///< spent on all this, in words of a record
+  uint64_t joint_sent = 0;    ///< set aside: groups with a message that had been sent
+  uint64_t known = 0;         ///< set aside: those that began like an earlier one, at their first packet
+  uint64_t known_later = 0;   ///< .. at a later one, when the packets of others had left their path
+  uint64_t early = 0;         ///< .. at their first packet, when packets of others were still there
+  uint64_t early_failed = 0;  ///< .. of these, those whose path did not become clear in time
+  uint64_t packets = 0;       ///< carried in trains
+  uint64_t hops = 0;          ///< packet-hops of these
+  uint64_t looks = 0;         ///< records made
+  uint64_t work = 0;          ///< spent on all this, in words of a record
 
   uint64_t of(TrainReason why) const { return ordinary[static_cast<size_t>(why)]; }
   /// All packets of messages, of networks with trains.
@@ -60,6 +62,8 @@ struct TrainCounts {
     filling_splits += other.filling_splits;
     known += other.known;
     known_later += other.known_later;
+    early += other.early;
+    early_failed += other.early_failed;
     joint += other.joint;
     joint_splits += other.joint_splits;
     joint_sent += other.joint_sent;

@@ -36,6 +36,7 @@ class VcNames {
   uint32_t first() const { return first_; }
   uint32_t first_vc() const { return base_ + first_; }
   uint32_t before(uint32_t vc) const { return base_ + (vc == base_ ? vcs_ : vc - base_) - 1; }
+  uint32_t after(uint32_t vc) const { return vc - base_ + 1 == vcs_ ? base_ : vc + 1; }
   bool has(uint32_t vc) const { return vc - base_ < vcs_; }
   /// The place of a VC. Those of other virtual networks have their own names.
   uint32_t place(uint32_t vc) const {
