@@ -23,6 +23,12 @@ CreditAccount& credit(const PacketTrain& train, size_t link, uint32_t vc) {
   return hop.router->credit(hop.output, vc);
 }
 
+/// Credits that are always left of a link where nobody ever waits for one.
+int32_t needed(const PacketTrain& train, size_t link) {
+  const bool whole = train.from->begins_with_all_credits() || (link > 0 && train.path[link - 1].bubble);
+  return whole ? static_cast<int32_t>(2 * train.from->packet_flits_of_trains()) : 1;
+}
+
 /// Calls f(place in a list by link and VC, account) for the VCs of a link that packets of the message may
 /// take.
 template <typename F>
@@ -44,7 +50,7 @@ bool EarlyStarts::begin(PacketTrain& train, uint64_t left, Ticks t) {
   }
   train.names.assign(1, train.from->names(train.virtual_network, train.any_vc));
   if (!interface_is_quiet(train, t)) return false;
-  train.early = {key_, hash_of(key_), left, {}, {}, {}, {}};
+  begin_early(train, left);
   if (starts_.count(train.early.hash) == 0) return false;
   write_comings(train, t);
   for (const TrainHop& hop : train.path) {
@@ -64,42 +70,34 @@ bool EarlyStarts::begin(PacketTrain& train, uint64_t left, Ticks t) {
 }
 
 EarlyStarts::Takes EarlyStarts::take_part(PacketTrain& train) {
+  const PacketTrain::Phase phase = train.phase;
+  const bool learns = phase == PacketTrain::Phase::learns;
   const size_t h = PacketTrains::taken(train);
   TrainHop& hop = train.path[h];
-  if (train.disturbed || !make_room(hop) || !hop.router->idle(hop.input, hop.output)) return Takes::nothing;
-  if (train.not_taken == 1 && !train.to->receives_nothing(train.virtual_network)) return Takes::nothing;
-  if (!hop_is_quiet(train, h, false)) return Takes::nothing;
+  const bool room = make_room(hop);
+  // A packet of one that has been resumed there may want a port of this one.
+  if (train.phase != phase || train.disturbed) return Takes::gone;
+  const bool clear = learns ? hop.router->exclusive(hop.input, hop.output, train.message)
+                            : hop.router->idle(hop.input, hop.output);
+  if (!room || !clear || (train.not_taken == 1 && !train.to->receives_nothing(train.virtual_network)) ||
+      !hop_is_quiet(train, h, learns))
+    return Takes::delayed;
   count_credits(train, h + 1, trains_.now());
   train.loads.push_back(hop.router->load(hop.output));
-  if (!fits(train, *train.start)) {
+  if (!learns && !fits(train, *train.start)) {
     if (!choose(train)) return Takes::unknown;
     trains_.starts_.plan(train, train.early.left);
     train.from->stay_aside(train.until);
   }
-  take(train);
-  hop.undecided = hop.router->undecided(trains_.now());
-  hop.router->set_aside(hop.input);
-  if (train.not_taken == 0) train.early_failed = 0;
-  return Takes::part;
-}
-
-bool EarlyStarts::take_part_learnt(PacketTrain& train) {
-  const size_t h = PacketTrains::taken(train);
-  const TrainHop& hop = train.path[h];
-  if (!make_room(hop) || !hop.router->exclusive(hop.input, hop.output, train.message)) return false;
-  if (train.not_taken == 1 && !train.to->receives_nothing(train.virtual_network)) return false;
-  if (!hop_is_quiet(train, h, true)) return false;
-  count_credits(train, h + 1, trains_.now());
-  train.loads.push_back(hop.router->load(hop.output));
-  take(train);
-  return true;
-}
-
-void EarlyStarts::take(PacketTrain& train) {
-  const TrainHop& hop = train.path[PacketTrains::taken(train)];
   hop.router->reserve_input(hop.input, train.from->number());
   hop.router->reserve_output(hop.output, train.from->number());
   --train.not_taken;
+  if (!learns) {
+    hop.undecided = hop.router->undecided(trains_.now());
+    hop.router->set_aside(hop.input);
+    if (train.not_taken == 0) train.early_failed = 0;
+  }
+  return Takes::part;
 }
 
 // What has been set aside there, or is observed, is resumed.
@@ -114,7 +112,7 @@ bool EarlyStarts::make_room(const TrainHop& hop) {
 
 bool EarlyStarts::quiet(PacketTrain& train, Ticks t) {
   if (train.from->waits_for_all_credits() || !interface_is_quiet(train, t)) return false;
-  train.early = {key_, hash_of(key_), 0, {}, {}, {}, {}};
+  begin_early(train, 0);
   write_comings(train, t);
   const std::vector<VcNames> names = train.names;
   train.names.resize(1, names[0]);
@@ -127,24 +125,29 @@ bool EarlyStarts::quiet(PacketTrain& train, Ticks t) {
                             [](int32_t lacking) { return lacking == 0; });
 }
 
-// Which VC is granted to which of two packets is not known of those that follow others.
+bool EarlyStarts::contested(const PacketTrain& train) {
+  for (size_t h = 0; h < train.path.size(); ++h) {
+    if (train.path[h].router->contests(train.path[h].input) != train.early.contests[h]) return true;
+  }
+  return false;
+}
+
 std::unique_ptr<QuietPath> EarlyStarts::learnt(const PacketTrain& train) const {
   const EarlyStart& early = train.early;
-  for (size_t h = 0; h < train.path.size(); ++h) {
-    if (train.path[h].router->contests(train.path[h].input) != early.contests[h]) return nullptr;
-  }
   auto quiet = std::make_unique<QuietPath>();
   quiet->key = early.key;
   quiet->hops = early.hops;
   quiet->fewest.assign(early.lacking.size(), 0);
   quiet->used.assign(early.lacking.size(), false);
+  bool enough = true;
   for (size_t link = 0; link < train.names.size(); ++link) {
     for_each_credit(train, link, [&](size_t place, CreditAccount& account) {
       quiet->fewest[place] = account.fewest();
       quiet->used[place] = account.fewest() != static_cast<int32_t>(account.depth()) - early.lacking[place];
+      enough = enough && (early.lacking[place] == 0 || account.fewest() >= needed(train, link));
     });
   }
-  return quiet;
+  return enough ? std::move(quiet) : nullptr;
 }
 
 // The last flit of others has left each router by the time that the first one may. 64 cycles are more than a
@@ -169,6 +172,13 @@ bool EarlyStarts::interface_is_quiet(PacketTrain& train, Ticks t) {
   for (const TrainHop& hop : train.path) key_.push_back(hop.bubble ? 1 : 0);
   trains_.spend(train, key_.size());
   return train.from->quiet(t, train.names[0], key_);
+}
+
+void EarlyStarts::begin_early(PacketTrain& train, uint64_t left) const {
+  train.early = {};
+  train.early.key = key_;
+  train.early.hash = hash_of(key_);
+  train.early.left = left;
 }
 
 // When the first flit comes to each hop, at the soonest. From a slow link to a fast one a packet waits.
@@ -218,18 +228,17 @@ bool EarlyStarts::fits(const PacketTrain& train, const KnownStart& start) {
   if (!start.carries || last.router->cycle_of(last.comes) >= back ||
       back + early.left * start.period > ticks(kLongestTickTime))
     return false;
+  const VcNames& names = train.names[0];
+  const uint32_t first_place = names.place(names.first_vc());
   for (size_t h = 0; h < early.hops.size(); ++h) {
     if (early.hops[h].taken != quiet.hops[h].taken) return false;
-    for (size_t place = 0; place < early.hops[h].given.size(); ++place) {
-      if (!quiet.used[(h + 1) * vcs + place] && early.hops[h].given[place] != quiet.hops[h].given[place])
+    for (size_t k = 0; k < early.hops[h].given.size(); ++k) {
+      if (!quiet.used[(h + 1) * vcs + first_place + k] && early.hops[h].given[k] != quiet.hops[h].given[k])
         return false;
     }
   }
   for (size_t k = 0; k < early.lacking.size(); ++k) {
-    const size_t link = k / vcs;
-    const bool whole = train.from->begins_with_all_credits() || (link > 0 && train.path[link - 1].bubble);
-    const int32_t needed = whole ? static_cast<int32_t>(2 * train.from->packet_flits_of_trains()) : 1;
-    if (early.lacking[k] != 0 && quiet.fewest[k] < early.lacking[k] + needed) return false;
+    if (early.lacking[k] != 0 && quiet.fewest[k] < early.lacking[k] + needed(train, k / vcs)) return false;
   }
   if (early.hops.size() < train.path.size()) return true;
   bool all = true;
@@ -243,8 +252,9 @@ bool EarlyStarts::choose(PacketTrain& train) {
   const auto it = starts_.find(train.early.hash);
   if (it == starts_.end()) return false;
   auto& alike = it->second;
-  const auto found = std::find_if(alike.begin(), alike.end(),
-                                  [&](const std::shared_ptr<KnownStart>& one) { return fits(train, *one); });
+  const auto found = std::find_if(alike.begin(), alike.end(), [&](const std::shared_ptr<KnownStart>& one) {
+    return one->quiet->key == train.early.key && fits(train, *one);
+  });
   trains_.spend(train, 4 * static_cast<uint64_t>(found - alike.begin()));
   if (found == alike.end()) return false;
   train.start = *found;

@@ -34,33 +34,36 @@ class EarlyStarts {
   /// A message is about to begin its first packet, at cycle `t`; `left`: its packets but for the last one.
   /// Nothing else is to be sent there. True: it is set aside.
   bool begin(PacketTrain& train, uint64_t left, Ticks t);
-  enum class Takes : uint8_t { part, nothing, unknown };
-  /// Its first packet would come to the next router on its way, which has decided nothing from then on.
-  /// nothing: it must be resumed. unknown: .. but nothing delays it so far; what it does is not known.
+  /// gone: it is no longer what it was. delayed: something delays it. unknown: nothing does, but for credits
+  /// perhaps; it goes on in a way that is not known.
+  enum class Takes : uint8_t { part, gone, delayed, unknown };
+  /// Its first packet would come to the next router on its way, or comes there if it is learnt. The router
+  /// has decided nothing from then on.
   Takes take_part(PacketTrain& train);
-  /// The same of one that is learnt: its first packet comes. False: something delays it.
-  bool take_part_learnt(PacketTrain& train);
 
   /// A message is about to be learnt that begins at `t` on an idle path. False: what was there before it has
   /// an effect.
   bool quiet(PacketTrain& train, Ticks t);
   /// From then on no credits of others are on their way to any hop.
   static Ticks credits_are_back(const PacketTrain& train);
-  /// .. has been learnt, or one that follows others. Null: others need not go on like it.
+  /// .. has been learnt, or one that follows others. Null: it may have missed credits of others.
   std::unique_ptr<QuietPath> learnt(const PacketTrain& train) const;
+  /// Two of its packets have asked a router for VCs in one cycle: which is granted to which is not known of
+  /// others.
+  static bool contested(const PacketTrain& train);
   void keep(const std::shared_ptr<KnownStart>& start);
   void clear() { starts_.clear(); }
 
  private:
   bool interface_is_quiet(PacketTrain& train, Ticks t);
   bool hop_is_quiet(PacketTrain& train, size_t hop, bool announced);
+  void begin_early(PacketTrain& train, uint64_t left) const;
   static void write_comings(PacketTrain& train, Ticks t);
   static bool fits(const PacketTrain& train, const KnownStart& start);
   bool choose(PacketTrain& train);
   void count_credits(PacketTrain& train, size_t link, Ticks t) const;
   bool complete(const PacketTrain& train) const;
   bool make_room(const TrainHop& hop);
-  static void take(PacketTrain& train);
 
   PacketTrains& trains_;
   static constexpr size_t kMostAlike = 256;

@@ -47,14 +47,20 @@ struct QuietHop {
   std::vector<uint64_t> given;
 };
 
-/// Of a message that was learnt on an idle path, where nothing that had been there before it had any effect.
+/// Of a message that was learnt, on which nothing that had been on its path before it had any effect.
 struct QuietPath {
   std::vector<uint64_t> key;  ///< the message, the links, whose turn it was at the interface
   std::vector<QuietHop> hops;
-  /// By link and place of the VC, until its stream recurred, with all credits at its beginning: the fewest;
-  /// and whether it took that VC at all.
+  /// By link and place of the VC, until its stream recurred: the fewest credits, and whether it took that VC
+  /// at all.
   std::vector<int32_t> fewest;
   std::vector<bool> used;
+
+  size_t bytes() const {
+    size_t words = key.size() + fewest.size();
+    for (const QuietHop& hop : hops) words += hop.taken.size() + hop.given.size();
+    return sizeof(*this) + sizeof(uint64_t) * words + hops.size() * sizeof(QuietHop);
+  }
 };
 
 struct KnownStart {

@@ -94,9 +94,9 @@ bool KnownStarts::follows(PacketTrain& train, uint64_t left, Ticks t) {
 }
 
 void KnownStarts::failed_early(PacketTrain& train) {
-  ++trains_.counters_.early_failed;
-  train.early_failed = std::min(train.early_failed + 1, costs::kMostInVain);
-  train.early_passes = (1u << (train.early_failed - std::min(train.early_failed, costs::kInVain))) - 1;
+  train.early_failed = std::min(train.early_failed + 1, costs::kInVain + costs::kMostTimesInVain);
+  const uint32_t times = train.early_failed - std::min(train.early_failed, costs::kInVain);
+  train.early_passes = (1u << times) - 1;
   if (waits(train, PacketTrains::left(train.from->progress(train.virtual_network)))) {
     trains_.begin_steps(train, trains_.now());
   }
@@ -240,7 +240,8 @@ void KnownStarts::keep(uint64_t hash, std::shared_ptr<KnownStart> start) {
   start->key.shrink_to_fit();
   start->begun.tape.shrink_to_fit();
   const size_t bytes = sizeof(KnownStart) + start->key.bytes() + start->begun.tape.bytes() +
-                       start->begun.arrivals.bytes() + start->bursts.size() * sizeof(TrainArrivals::Burst);
+                       start->begun.arrivals.bytes() + start->bursts.size() * sizeof(TrainArrivals::Burst) +
+                       (start->quiet ? start->quiet->bytes() : 0);
   // Where there are so many, few come again: those that do are learnt again.
   if (bytes_ + bytes > kMostBytes) {
     starts_.clear();
@@ -312,7 +313,8 @@ bool KnownStarts::carry(PacketTrain& train, uint64_t left, Ticks t) {
     return false;
   }
   if (trains_.now() < train.record_from) {
-    if (ahead == 0) trains_.forget(train);
+    // It is too short to be learnt.
+    if (ahead == 0) learnt.early ? learn_in_vain(train) : trains_.forget(train);
     return false;
   }
   if (ahead == 0) {
@@ -435,7 +437,10 @@ void KnownStarts::learn(PacketTrain& train, Ticks t) {
   start->packets = train.begun - 1 - learnt.before;
   save(train, learnt.begin, t, start->begun);
   // Those that begin alike go on when all routers have decided so much.
-  if (start->begun.until > start->begun.time + train.from->cycle_time()) return;
+  if (start->begun.until > start->begun.time + train.from->cycle_time()) {
+    if (learnt.early) keys_.insert(~learnt.hash);
+    return;
+  }
   start->begun.arrivals = packed(learnt.arrivals, learnt.begin);
   start->begun.flits = flits_of(learnt.arrivals);
   if (learnt.recurs) {
@@ -444,11 +449,10 @@ void KnownStarts::learn(PacketTrain& train, Ticks t) {
     start->bursts = train.bursts;
     for (TrainArrivals::Burst& burst : start->bursts) burst.first -= t;
   }
-  if (learnt.quiet) start->quiet = trains_.early_.learnt(train);
-  if (learnt.early && (!start->quiet || !start->carries)) {
-    keys_.insert(~learnt.hash);
-    return;
-  }
+  const bool contested = learnt.quiet && EarlyStarts::contested(train);
+  if (learnt.quiet && !contested) start->quiet = trains_.early_.learnt(train);
+  if (learnt.early && (contested || !start->carries)) keys_.insert(~learnt.hash);
+  if (learnt.early && (!start->quiet || !start->carries)) return;
   keep(learnt.hash, std::move(start));
 }
 

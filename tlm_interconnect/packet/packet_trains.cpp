@@ -530,6 +530,7 @@ void PacketTrains::forget(Train& train) {
   }
   const bool all = train.not_taken == 0;
   train.not_taken = 0;
+  counters_.early_failed += !all && train.phase != Phase::learns ? 1 : 0;
   if (train.phase == Phase::observed || train.phase == Phase::learns || train.phase == Phase::empties)
     end_steps(train);
   starts_.stop_looking(train);
@@ -749,22 +750,23 @@ void PacketTrains::arrive(uint32_t message, NetworkInterface& to,
   to.arrived_by_train(open.message, to.packet_flits_of_trains(), bursts, period, periods);
 }
 
+// The router's horizon is known already, but what it decides up to there has not been decided yet.
 void PacketTrains::take_part(uint32_t ni) {
   Train& train = *trains_[ni];
-  if (train.phase == Phase::learns) {
-    if (!early_.take_part_learnt(train)) {
-      forget(train);
-      back_off(train, Reason::company);
-    } else if (train.not_taken == 0) {
-      train.to->record_arrivals(&train.learnt->arrivals);
-    }
+  const bool learns = train.phase == Phase::learns;
+  const EarlyStarts::Takes takes = early_.take_part(train);
+  if (takes == EarlyStarts::Takes::part) {
+    if (learns && train.not_taken == 0) train.to->record_arrivals(&train.learnt->arrivals);
     return;
   }
-  const EarlyStarts::Takes takes = early_.take_part(train);
-  if (takes == EarlyStarts::Takes::part) return;
-  const bool disturbed = train.disturbed;
+  if (learns) {
+    if (takes == EarlyStarts::Takes::gone) return;
+    forget(train);
+    back_off(train, Reason::company);
+    return;
+  }
   resume(ni);
-  if (disturbed || !train.from->sends(train.virtual_network, train.message)) return;
+  if (takes == EarlyStarts::Takes::gone || !train.from->sends(train.virtual_network, train.message)) return;
   if (takes != EarlyStarts::Takes::unknown || !starts_.learn_early(train)) starts_.failed_early(train);
 }
 

@@ -18,7 +18,7 @@ constexpr uint64_t kFirstWindow = 8;  ///< doubles until a period fits
 constexpr uint64_t kLongestWindow = 4096;
 constexpr uint32_t kMostUnclear = 6;  ///< times that the messages which do not wait for their path double
 constexpr uint32_t kInVain = 4;       ///< early starts that may fail in a row before messages are not tried
-constexpr uint32_t kMostInVain = 7;   ///< .. and from there on that doubles up to so many
+constexpr uint32_t kMostTimesInVain = 3;  ///< times that the messages which are not tried then double
 constexpr uint64_t kLongestSearch = 512;  ///< packets that are observed, beside two round trips
 
 // The account of an interface, in words of a record: to write or compare one takes some 30 instructions, with
