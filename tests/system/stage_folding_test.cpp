@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <functional>
 #include <numeric>
 #include <set>
@@ -354,6 +355,17 @@ TEST(StageFolding, GroupsWhoseMembersDifferAreToldToThePicosecond) {
   const Folded folded = compare(400, 700000, switches_machine, any_difference);
   EXPECT_GT(folded.all, 200);
   EXPECT_GT(folded.joined, 80);
+}
+
+TEST(StageFolding, JobsWithAStragglerAreToldToThePicosecond) {
+  const auto differences = [](Random& random) {
+    Differences differ = any_difference(random);
+    differ.straggler = true;
+    return differ;
+  };
+  const char* jobs = std::getenv("WEFT_STRAGGLER_JOBS");
+  const auto number = static_cast<uint32_t>(jobs != nullptr ? std::atoi(jobs) : 60);
+  EXPECT_GT(compare(number, 1100000, switches_machine, differences).all, 4);
 }
 
 }  // namespace
