@@ -43,7 +43,9 @@ void for_each_credit(const PacketTrain& train, size_t link, F&& f) {
 }  // namespace
 
 bool EarlyStarts::begin(PacketTrain& train, uint64_t left, Ticks t) {
-  if (train.from->waits_for_all_credits()) return false;
+  if (starts_.empty() || train.from->waits_for_all_credits() ||
+      !train.from->sends_nothing_else(train.virtual_network))
+    return false;
   if (train.early_passes != 0) {
     --train.early_passes;
     return false;
@@ -51,7 +53,7 @@ bool EarlyStarts::begin(PacketTrain& train, uint64_t left, Ticks t) {
   train.names.assign(1, train.from->names(train.virtual_network, train.any_vc));
   if (!interface_is_quiet(train, t)) return false;
   begin_early(train, left);
-  if (starts_.count(train.early.hash) == 0) return false;
+  if (starts_.count(train.early.hash) == 0 || !trains_.starts_.can_be_saved(train)) return false;
   write_comings(train, t);
   for (const TrainHop& hop : train.path) {
     if (hop.router->decided() > hop.router->cycle_of(hop.comes)) return false;

@@ -32,7 +32,7 @@ class EarlyStarts {
   explicit EarlyStarts(PacketTrains& trains) : trains_(trains) {}
 
   /// A message is about to begin its first packet, at cycle `t`; `left`: its packets but for the last one.
-  /// Nothing else is to be sent there. True: it is set aside.
+  /// True: it is set aside.
   bool begin(PacketTrain& train, uint64_t left, Ticks t);
   /// gone: it is no longer what it was. delayed: something delays it. unknown: nothing does, but for credits
   /// perhaps; it goes on in a way that is not known.

@@ -262,14 +262,7 @@ class CreditAccount {
     return static_cast<int32_t>(depth_) - fewest_;
   }
   /// All will be here at `t`, as is known now.
-  bool complete_by(Ticks t) const {
-    if (outstanding() != static_cast<int64_t>(depth_)) return false;
-    for (uint32_t k = 0; k < trains_.size(); ++k) {
-      const CreditTrain& train = trains_[k];
-      if (train.first + static_cast<Ticks>(train.count - 1) * train.stride > t) return false;
-    }
-    return true;
-  }
+  bool complete_by(Ticks t) const { return now_ == static_cast<int32_t>(depth_) || when(depth_) <= t; }
 
   /// Credits here (may be below zero inside a burst that counts on coming ones) plus those on their way.
   int64_t outstanding() const { return static_cast<int64_t>(now_) + coming_; }

@@ -81,30 +81,20 @@ uint64_t flits_of(const std::vector<TrainArrivals::Burst>& bursts) {
 bool KnownStarts::begin(PacketTrain& train, uint64_t left, Ticks t) {
   if (train.balance < 0 || !trains_.prepare(train) || !train.any_vc) return false;
   if (train.balance < static_cast<int64_t>(train.words)) return false;
-  return idle(train) ? starts(train, left, t) : follows(train, left, t);
-}
-
-// Packets of others are on its path.
-bool KnownStarts::follows(PacketTrain& train, uint64_t left, Ticks t) {
-  if (!train.from->sends_nothing_else(train.virtual_network) || !can_be_saved(train)) return false;
-  if (trains_.early_.begin(train, left, t)) return true;
-  if (!waits(train, left)) return false;
-  trains_.begin_steps(train, t);
-  return true;
+  if (idle(train)) return starts(train, left, t);
+  return trains_.early_.begin(train, left, t) || waits(train, left, t);
 }
 
 void KnownStarts::failed_early(PacketTrain& train) {
   train.early_failed = std::min(train.early_failed + 1, costs::kInVain + costs::kMostTimesInVain);
   const uint32_t times = train.early_failed - std::min(train.early_failed, costs::kInVain);
   train.early_passes = (1u << times) - 1;
-  if (waits(train, PacketTrains::left(train.from->progress(train.virtual_network)))) {
-    trains_.begin_steps(train, trains_.now());
-  }
+  waits(train, PacketTrains::left(train.from->progress(train.virtual_network)), trains_.now());
 }
 
 // While its path clears the message goes in steps. So nothing has been decided ahead when it is clear, and
 // those that begin alike come into the same state there.
-bool KnownStarts::waits(PacketTrain& train, uint64_t left) {
+bool KnownStarts::waits(PacketTrain& train, uint64_t left, Ticks t) {
   // The network pays for that from what trains have saved: where others never leave, everybody would try in
   // vain. An interface that has spent more than it has earned does not wait either.
   if (left < train.ahead + costs::kShortest || train.balance < static_cast<int64_t>(costs::kInAdvance) ||
@@ -114,7 +104,9 @@ bool KnownStarts::waits(PacketTrain& train, uint64_t left) {
     --train.passes_over;
     return false;
   }
+  if (!train.from->sends_nothing_else(train.virtual_network) || !can_be_saved(train)) return false;
   train.phase = PacketTrain::Phase::clears;
+  trains_.begin_steps(train, t);
   return true;
 }
 
@@ -275,7 +267,7 @@ bool KnownStarts::learn_early(PacketTrain& train) {
   uint64_t hash = train.early.hash;
   for (const QuietHop& hop : train.early.hops) hash = hash64(hash ^ hash_of(hop.taken)) ^ hash_of(hop.given);
   if (train.balance < static_cast<int64_t>(costs::kLooks * train.words) || learning_.count(hash) != 0 ||
-      keys_.count(~hash) != 0 || !comes_again(hash))
+      is_in_vain(hash) || !comes_again(hash))
     return false;
   train.learnt = std::make_unique<LearntStart>();
   LearntStart& learnt = *train.learnt;
@@ -414,7 +406,7 @@ bool KnownStarts::recurs(PacketTrain& train, Ticks t) {
 
 void KnownStarts::learn_in_vain(PacketTrain& train) {
   if (train.learnt->early) {
-    keys_.insert(~train.learnt->hash);
+    note_in_vain(train.learnt->hash);
   } else {
     auto start = std::make_shared<KnownStart>();
     start->key = std::move(train.learnt->key);
@@ -438,7 +430,7 @@ void KnownStarts::learn(PacketTrain& train, Ticks t) {
   save(train, learnt.begin, t, start->begun);
   // Those that begin alike go on when all routers have decided so much.
   if (start->begun.until > start->begun.time + train.from->cycle_time()) {
-    if (learnt.early) keys_.insert(~learnt.hash);
+    if (learnt.early) note_in_vain(learnt.hash);
     return;
   }
   start->begun.arrivals = packed(learnt.arrivals, learnt.begin);
@@ -451,7 +443,7 @@ void KnownStarts::learn(PacketTrain& train, Ticks t) {
   }
   const bool contested = learnt.quiet && EarlyStarts::contested(train);
   if (learnt.quiet && !contested) start->quiet = trains_.early_.learnt(train);
-  if (learnt.early && (contested || !start->carries)) keys_.insert(~learnt.hash);
+  if (learnt.early && (contested || !start->carries)) note_in_vain(learnt.hash);
   if (learnt.early && (!start->quiet || !start->carries)) return;
   keep(learnt.hash, std::move(start));
 }

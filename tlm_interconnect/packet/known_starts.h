@@ -55,6 +55,8 @@ class KnownStarts {
   bool begin_later(PacketTrain& train, uint64_t left, Ticks t);
   /// The same for a later packet of one that is learnt. True: it is set aside.
   bool carry(PacketTrain& train, uint64_t left, Ticks t);
+  /// Its routers count whose packets they have, and its state can be saved.
+  bool can_be_saved(PacketTrain& train);
   /// So many packet-hops have gone by train.
   void saved(uint64_t hops) { for_waiting_ += static_cast<int64_t>(hops * costs::kForWaiting); }
   /// It waits no longer. `cleared`: its path has.
@@ -82,13 +84,15 @@ class KnownStarts {
 
  private:
   bool idle(PacketTrain& train);
-  bool can_be_saved(PacketTrain& train);
-  bool waits(PacketTrain& train, uint64_t left);
+  bool waits(PacketTrain& train, uint64_t left, Ticks t);
   bool cleared(PacketTrain& train);
   bool starts(PacketTrain& train, uint64_t left, Ticks t);
   void write_key(const PacketTrain& train, Ticks t);
   std::shared_ptr<KnownStart> find(uint64_t hash, const PackedNumbers& key) const;
   bool comes_again(uint64_t hash);
+  /// Those that follow others in that way, to learn them was in vain: another key stands for that.
+  void note_in_vain(uint64_t hash) { keys_.insert(~hash); }
+  bool is_in_vain(uint64_t hash) const { return keys_.count(~hash) != 0; }
   void keep(uint64_t hash, std::shared_ptr<KnownStart> start);
   void begin_to_learn(PacketTrain& train, PackedNumbers key, uint64_t hash, Ticks t);
   bool recurs(PacketTrain& train, Ticks t);
@@ -98,7 +102,6 @@ class KnownStarts {
   void write(PacketTrain& train, Ticks t);
   void learn(PacketTrain& train, Ticks t);
   void learn_in_vain(PacketTrain& train);
-  bool follows(PacketTrain& train, uint64_t left, Ticks t);
   /// True: the last packet has not arrived yet.
   bool save(PacketTrain& train, Ticks reference, Ticks t, PathState& state);
   void take_packets_away(PacketTrain& train);

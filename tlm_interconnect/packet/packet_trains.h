@@ -28,7 +28,7 @@
 // each VC has its own turn again. Those periods are one of the train.
 //
 // A message that begins on an idle path, or finds it clear later, in the same state as one before it goes on
-// like that one to its end (KnownStarts).
+// like that one to its end (KnownStarts). So does one whose path is clear in time, hop by hop (EarlyStarts).
 //
 // A train is resumed before the other packet can have any effect (a transfer concerns its receiver no sooner
 // than the receiver's lookahead), so every arrival is the one of the packet-by-packet simulation, not near

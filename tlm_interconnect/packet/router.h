@@ -466,6 +466,10 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   void allocate_switch(Ticks t, VcMask vcs);
   void allocate_vcs(Ticks t);
 
+  /// The VCs of the link that leaves by an output: first that which was taken last, if it was of that output.
+  VcNames names_after(uint32_t last, uint32_t output, const VcNames& from) const;
+  /// For a VC of any port, counted over all: its word among those of `port`.
+  uint64_t word_of(uint32_t vc, uint32_t port, const VcNames& names) const;
   void meet_expected(Ticks now);
   uint32_t next_vc(uint32_t input, uint32_t output, uint32_t vc, const VcNames& from, Ticks t) const;
   void head_announced(uint32_t port, uint32_t vc, fabric::PacketRef packet);

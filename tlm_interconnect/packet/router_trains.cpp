@@ -178,9 +178,7 @@ bool Router::quiet(uint32_t input, uint32_t output, const Coming& coming, std::v
     return v == first && !next ? output * vcs_ + from.before(takes)
                                : vc_allocator_->last_output(input * vcs_ + v);
   };
-  const uint32_t last = last_of(from.first_vc());
-  const bool known = last / vcs_ == output && from.has(last % vcs_);
-  const VcNames to = known ? from.beginning_with(last % vcs_) : from.unturned();
+  const VcNames to = names_after(last_of(from.first_vc()), output, from);
   for (uint32_t place = 0; place < vcs_; ++place) {
     if (!from.has(place)) continue;
     const uint32_t v = from.vc(place);
@@ -188,14 +186,12 @@ bool Router::quiet(uint32_t input, uint32_t output, const Coming& coming, std::v
     if (!coming.announced && (!in.queue.empty() || in.packet != fabric::kNoPacket || in.last_next != 0))
       return false;
     if (in.free_at > coming.first + (v == first ? 0 : coming.packet)) return false;
-    const uint32_t last_output = last_of(v);
-    hop.taken.push_back(last_output / vcs_ == output ? to.word(last_output % vcs_) : to.elsewhere());
+    hop.taken.push_back(word_of(last_of(v), output, to));
     const uint32_t u = to.vc(place);
     const OutputVc& out = outputs_[output * vcs_ + u];
     if (out.owner != kFree || out.draining || out.watched) return false;
     if (out.free_at > asks_for_vc + (u == takes ? 0 : coming.packet)) return false;
-    const uint32_t last_input = vc_allocator_->last_input(output * vcs_ + u);
-    hop.given.push_back(last_input / vcs_ == input ? from.word(last_input % vcs_) : from.elsewhere());
+    hop.given.push_back(word_of(vc_allocator_->last_input(output * vcs_ + u), input, from));
   }
   names.push_back(to);
   vc = takes;
@@ -345,9 +341,17 @@ void Router::write_packet(const InputVc& in, uint32_t output, const VcNames& to,
 }
 
 VcNames Router::names(uint32_t input, uint32_t output, const VcNames& from, bool turn) const {
-  const uint32_t last = vc_allocator_->last_output(input * vcs_ + from.first_vc());
-  const bool known = turn && last / vcs_ == output && from.has(last % vcs_);
+  return turn ? names_after(vc_allocator_->last_output(input * vcs_ + from.first_vc()), output, from)
+              : from.unturned();
+}
+
+VcNames Router::names_after(uint32_t last, uint32_t output, const VcNames& from) const {
+  const bool known = last / vcs_ == output && from.has(last % vcs_);
   return known ? from.beginning_with(last % vcs_) : from.unturned();
+}
+
+uint64_t Router::word_of(uint32_t vc, uint32_t port, const VcNames& names) const {
+  return vc / vcs_ == port ? names.word(vc % vcs_) : names.elsewhere();
 }
 
 void Router::write_state(uint32_t input, uint32_t output, const VcNames& from, const VcNames& to, bool turned,
@@ -374,19 +378,16 @@ void Router::write_state(uint32_t input, uint32_t output, const VcNames& from, c
     state.number(in.last_next);
     if (in.last_next != 0) state.packet(in.last_packet);
     write_packet(in, output, to, state);
-    const uint32_t last_output = vc_allocator_->last_output(input * vcs_ + v);
-    state.number(last_output / vcs_ == output ? to.word(last_output % vcs_) : to.elsewhere());
+    state.number(word_of(vc_allocator_->last_output(input * vcs_ + v), output, to));
 
     const uint32_t u = to.vc(place);
     OutputVc& out = outputs_[output * vcs_ + u];
     out.credit.write(state);
     state.deadline(out.free_at);
-    const auto word_of_input = [&](uint32_t vc) {
-      return vc / vcs_ == input ? from.word(vc % vcs_) : from.elsewhere();
-    };
     state.number(out.owner == kFree ? 0 : 1);
-    if (out.owner != kFree) state.number(word_of_input(out.owner));
-    state.number(word_of_input(vc_allocator_->last_input(output * vcs_ + u)) << 1 | (out.draining ? 1u : 0u));
+    if (out.owner != kFree) state.number(word_of(out.owner, input, from));
+    state.number(word_of(vc_allocator_->last_input(output * vcs_ + u), input, from) << 1 |
+                 (out.draining ? 1u : 0u));
   }
   write_levels(input, state);
   write_pauses(output, state);
