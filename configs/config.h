@@ -360,6 +360,7 @@ struct RunConfig {
   std::string element = "fp32";    ///< fp32 | bf16 | int32: what messages carry when data is functional
   std::string reduce = "sum";      ///< sum | max | min: how reductions combine elements
   std::string footprint = "auto";  ///< auto | on | off: bytes that tensors take
+  std::string split = "auto";      ///< auto | always | never: replicas that are alike at first
   std::string cut_links;           ///< glob of links that a loop-back border cuts in two; empty: none
 };
 

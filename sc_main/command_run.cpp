@@ -29,6 +29,7 @@
 #include "sc_main/run_jobs.h"
 #include "sc_main/run_waves.h"
 #include "sc_main/simulation.h"
+#include "sc_main/split_run.h"
 #include "sc_main/text_options.h"
 #include "sc_main/text_report.h"
 #include "sc_main/time_window.h"
@@ -213,6 +214,9 @@ ExitCode run(const RunOptions& options) {
   if (!parts || parts->first())
     for (const std::string& warning : traces.warnings()) warn(warning);
   if (parts) parts->split([&] { run_other_part(*parts, config, workload); });
+  SplitRun split(*workload.job, parts != nullptr || !options.record.block.empty() || causes != nullptr ||
+                                    config.output.timeline || !config.output.waves.empty() ||
+                                    workload.text != nullptr);
   const OutputFolder folder(
       config.output.dir,
       {"summary.json", "ranks.csv", "collectives.csv", "phases.csv", "layers.csv", "iterations.csv",
@@ -248,6 +252,7 @@ ExitCode run(const RunOptions& options) {
   const TextReport text(workload.text.get(), *job);
   timeline.add_job("", *job);
   timeline.begin(*job);
+  split.prepare(*job);
   job->start();
   const auto done = [&] { return job->finished(); };
   const auto work = [&] {

@@ -287,6 +287,12 @@ void add_folding(JsonText& json, const RunResult& result) {
   json.key("not_folded").begin_object();
   for (const auto& [reason, ranks] : result.unfolded) json.key(reason.c_str()).number(uint64_t{ranks});
   json.end_object();
+  if (result.late_ranks != 0) {
+    json.key("split").begin_object();
+    json.key("ranks").number(result.late_ranks);
+    json.key("at_ns").number(nanoseconds(result.split_at));
+    json.end_object();
+  }
   json.end_object();
 }
 

@@ -49,6 +49,7 @@ Machine::Machine(sc_core::sc_module_name name, const Config& config, const Optio
       }),
       mirrors_(geometry_.dimensions()),
       neighbour_mirrors_(geometry_.dimensions()),
+      line_switches_(geometry_.dimensions()),
       whole_(options.whole),
       choices_(config),
       dram_(config.hbm.banked() ? make_dram_device(config.hbm, config.hbm.stacks) : nullptr) {
@@ -358,6 +359,7 @@ void Machine::build_switches(uint32_t p, uint32_t d, vcd::ProbeHub* probes) {
       };
     auto& module = own(make_switch(model.implementation, model.owner, name.c_str(), std::move(context)));
     components_.push_back(&module);
+    if (p == 0) line_switches_[d].push_back(&module);
     if (part_links_ != nullptr) module_numbers_[&module] = number;
     if (units) add_unit(*module.unit());
     if (cut) {
@@ -374,6 +376,11 @@ void Machine::build_switches(uint32_t p, uint32_t d, vcd::ProbeHub* probes) {
       });
     }
   }
+}
+
+fabric::Link& Machine::link_to(uint32_t rank, uint32_t d) {
+  const uint32_t place = geometry_.place(rank);
+  return line_switches_[d].at(geometry_.line(place, d))->ports()[geometry_.coordinate(place, d)].sends();
 }
 
 /// The switches of a graph, joined with each other and with NPUs: `npu_end(n, i)` is port i of NPU n in it.

@@ -102,6 +102,7 @@ class Machine : public sc_core::sc_module {
   /// Bytes that this rank's memories have moved.
   uint64_t memory_bytes(uint32_t rank) const;
   const fabric::PacketPool& pool() const { return pool_; }
+  fabric::PacketPool& pool() { return pool_; }
   /// Where its modules tell what caused what. Null: nowhere.
   insight::CausalLog* causes() const { return pool_.causes(); }
   const LinkCuts& cuts() const { return cuts_; }
@@ -158,6 +159,10 @@ class Machine : public sc_core::sc_module {
   /// CollectivePlan::LinkImages.
   void adopt_links(uint32_t rank, uint32_t like, const std::vector<fabric::Link>& before, uint32_t dimensions,
                    uint32_t exchanges);
+
+  /// The link by which the switch of a dimension sends to the rank. Of a whole machine, where the dimension
+  /// is a Switch at `message` fidelity.
+  fabric::Link& link_to(uint32_t rank, uint32_t dimension);
 
   /// Calls visit(LinkReport) for every link direction, in a fixed order.
   void for_each_link(const Component::LinkVisitor& visit) const;
@@ -322,7 +327,8 @@ class Machine : public sc_core::sc_module {
   std::vector<fabric::MirrorFabric::Line> mirrors_;               ///< by dimension
   std::vector<fabric::NeighbourMirror::Line> neighbour_mirrors_;  ///< the same, of Rings at message fidelity
   std::vector<const FoldedCrossbar*> folded_switches_;
-  std::vector<uint32_t> whole_;  ///< ranks that reach each other
+  std::vector<std::vector<SwitchModel*>> line_switches_;  ///< by dimension and line, of plane 0
+  std::vector<uint32_t> whole_;                           ///< ranks that reach each other
   ModuleChoices choices_;
   std::vector<std::unique_ptr<NmuModel>> nmus_;  ///< by rank; null: not built
   collectives::UnitDirectory directory_;

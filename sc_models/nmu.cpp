@@ -459,7 +459,10 @@ Nmu::Port* Nmu::port_to_neighbour(uint32_t destination) {
     transfer.first = later(slot.end, latency) - transfer.flit_time;
     transfer.packet = ref;
     transfer.target = target;
-    if (packet.flags & (kNotifyInjected | kHolds)) announce_injection(ref, slot.end);
+    if (packet.flags & (kNotifyInjected | kHolds)) {
+      if (copies_ != nullptr) copies_->leaves(port.dimension, transfer);
+      announce_injection(ref, slot.end);
+    }
     port.send(transfer);
   } catch (const TimeOverflow& e) {
     throw e.of(std::string(name()) + ": " + describe(packet), kMessageRemedy);

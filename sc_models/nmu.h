@@ -23,6 +23,7 @@
 #include "configs/graph.h"
 #include "configs/large_pages.h"
 #include "sc_models/full_exchanges.h"
+#include "sc_models/message_copies.h"
 #include "sc_models/nmu_model.h"
 #include "tlm_interconnect/fabric/direct_fabric.h"
 #include "tlm_interconnect/ports/last_link.h"
@@ -160,6 +161,14 @@ class Nmu : public NmuModel, private Wakeable, public MessagePort {
   void start_mirrored(uint32_t stream, std::shared_ptr<const collectives::CollectivePlan> plan);
   /// The collective that was mirrored is over.
   void end_mirrored(uint32_t stream);
+  /// Nothing is due here, and no collective runs or has sent something here.
+  bool rests() const { return queue_.empty() && tails_.empty() && engine_.rests(); }
+  /// Has done what `like` has, the NMU of another rank; both rest. At `message` fidelity. `image`: the rank
+  /// here in the place of one there.
+  void adopt(const Nmu& like, const std::function<NpuId(NpuId)>& image);
+  /// Tells of its point-to-point messages from now on; null: nobody. At `message` fidelity.
+  void copy_messages(MessageCopies* copies) { copies_ = copies; }
+
   /// No collective runs and nothing is on the links of these dimensions (bits), either way.
   bool quiet(uint32_t dimensions) const;
   /// The links that `rank` sends on. This NMU stands for it: their figures are its own. `exchanges`:
@@ -460,6 +469,7 @@ class Nmu : public NmuModel, private Wakeable, public MessagePort {
   std::unique_ptr<Probes> probes_;         ///< null: nobody looks
   insight::CausalLog* causes_ = nullptr;   ///< null: nobody asks
   MessageWatch* message_watch_ = nullptr;  ///< null: nobody looks
+  MessageCopies* copies_ = nullptr;        ///< null: the rank does for itself only
   struct Causes {
     std::unordered_map<const void*, uint32_t> links;  ///< of the log: last links and packet networks
     std::unique_ptr<fabric::LinkObserver> dma;

@@ -4,6 +4,7 @@
 // Rarer parts of an NMU: collectives that one NMU runs for all, reductions in memory, counters, waveforms.
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 #include "sc_models/nmu_parts.h"
@@ -34,6 +35,19 @@ bool Nmu::quiet(uint32_t dimensions) const {
     }
   }
   return dma_type_.rate().bytes_per_second == 0 || dma_.free_at() <= t;
+}
+
+void Nmu::adopt(const Nmu& like, const std::function<NpuId(NpuId)>& image) {
+  if (!rests() || !like.rests()) throw std::logic_error("Nmu::adopt while something is under way");
+  for (size_t p = 0; p < ports_.size(); ++p) {
+    if (ports_[p].nmu == nullptr) continue;
+    for (uint32_t i = 0; i < ports_[p].links(); ++i) ports_[p].link(i) = like.ports_[p].link(i);
+  }
+  submitted_ = like.submitted_;
+  delivered_ = like.delivered_;
+  bytes_submitted_ = like.bytes_submitted_;
+  bytes_delivered_ = like.bytes_delivered_;
+  engine_.adopt(like.engine_, image);
 }
 
 void Nmu::reduce_in_memory(fabric::PacketRef ref) {

@@ -102,6 +102,15 @@ void Npu::start() {
   engine_->start();
 }
 
+void Npu::adopt(const Npu& like, const graph::RankImage& image) {
+  engine_->adopt(*like.engine_, image);
+  matcher_.adopt(like.matcher_, image);
+  like.queue_.for_each([this](const auto& entry) { queue_.push(entry.time, entry.order, entry.payload); });
+  pushed_ = like.pushed_;
+  wake_at_ = queue_.next();
+  if (wake_at_ != kNever) wake_.notify(sc_core::sc_time::from_value(wake_at_ - machine_now()));
+}
+
 void Npu::hold() {
   if (held_) return;
   held_ = true;

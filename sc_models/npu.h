@@ -51,6 +51,15 @@ class Npu : public NpuModel,
 
   void collective_done(trace::NodeIndex node) final;
 
+  /// Nothing is under way but compute, delays that end later, and receives that wait for their message.
+  bool rests() const {
+    return engine_ && engine_->rests() && !held_ && sending_.empty() && pending_.empty() &&
+           queue_.next() > machine_now();
+  }
+  /// Has done what `like` has, the NPU of a rank of the same job with the same program, which rests and has
+  /// not accessed a memory. Nothing has started here. Its NMU adopts for itself.
+  void adopt(const Npu& like, const graph::RankImage& image);
+
   uint64_t activations() const { return activations_; }
   void count(Counters& counters) const override { counters.activations += activations_; }
 

@@ -58,6 +58,8 @@ struct RunResult {
   Picoseconds upper_bound = 0;               ///< everything one after the other
   bool folded = false;                       ///< one member ran every collective for all of its members
   uint32_t simulated_ranks = 0;              ///< ranks with modules of their own
+  uint64_t late_ranks = 0;                   ///< trace: that began in the state of others (Splitting)
+  Picoseconds split_at = 0;                  ///< .. the last of them
   uint64_t folded_collectives = 0;           ///< trace: collectives all of whose members were folded
   std::map<std::string, uint32_t> unfolded;  ///< trace: why ranks were not folded, and how many
   uint64_t data_collectives =

@@ -145,7 +145,7 @@ Job::Counts TraceJob::counted() const {
 
 void TraceJob::start() {
   for (uint32_t r = 0; r < ranks_.ranks(); ++r) {
-    if (simulated(r)) npu(r).start();
+    if (simulated(r) && (splitting_ == nullptr || splitting_->begins(r))) npu(r).start();
   }
 }
 
@@ -272,6 +272,7 @@ JobPart::Collectives TraceJob::take_collectives() {
 std::optional<CollectiveStart> TraceJob::start_collective(uint32_t rank, const trace::Node& node) {
   CollectiveStart start;
   const collectives::CollectiveRequest wanted = checked_->request(rank, node, &start.priority);
+  if (splitting_ != nullptr && !splitting_->starts(rank, wanted.group->id)) return {};
   start.priority = orders_.priority(rank, node.order, start.priority);
   start.plan = plans_->plan(wanted);
   const CollectiveRow& own = start_row(rank, wanted.group->id, node, *start.plan);
@@ -353,6 +354,7 @@ uint8_t TraceJob::send_plane(const trace::Node& node) {
 
 SendStart TraceJob::start_send(uint32_t rank, const trace::Node& node, const MessageId& id) {
   SendStart start;
+  if (splitting_ != nullptr) splitting_->sends(rank, node.peer);
   if (sampled_) sampled_->message_sent(rank, node.peer);
   if (p2p_data_) start.data = p2p_data_->load(rank, node.peer, id, node.comm_size);
   start.plane = send_plane(node);
@@ -363,6 +365,7 @@ SendStart TraceJob::start_send(uint32_t rank, const trace::Node& node, const Mes
 }
 
 void TraceJob::message_arrived(uint32_t rank, const Completion& completion) {
+  if (splitting_ != nullptr) splitting_->arrived(rank);
   if (sampled_) sampled_->message_arrived(index(completion.source), rank);
   if (!p2p_data_) return;
   const std::string wrong = p2p_data_->check(rank, completion);
@@ -461,6 +464,10 @@ RunResult TraceJob::own_result_of(JobPart&& parts, Picoseconds end, bool finishe
   }
   const auto& rows = result.collectives;
   for (const CollectiveRow& row : rows) result.folded_collectives += row.folded_members == row.ranks ? 1 : 0;
+  if (splitting_ != nullptr) {
+    result.late_ranks = splitting_->late();
+    result.split_at = splitting_->split_at() - origin_;
+  }
   result.folded = result.folded_collectives == rows.size() && (!rows.empty() || !folding_.classes().empty());
   result.unfolded = folding_.reasons();
   add_findings(result);

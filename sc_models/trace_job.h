@@ -19,6 +19,7 @@
 #include "sc_models/npu_model.h"
 #include "sc_models/part_results.h"
 #include "sc_models/sampled_collectives.h"
+#include "sc_models/splitting.h"
 #include "vcd/probe_hub.h"
 #include "workload/collectives/p2p_data.h"
 #include "workload/graph/checked_job.h"
@@ -31,7 +32,7 @@
 
 namespace weft {
 
-class TraceJob : public Job, private JobHost {
+class TraceJob : public Job, private JobHost, private SplitHost {
  public:
   /// `checked` was made with the machine's configuration. The job's NPUs have no other job. `in_parts`: no
   /// single collective is told from one member's, as in a run in parts, whose results are to be the same.
@@ -57,6 +58,12 @@ class TraceJob : public Job, private JobHost {
   /// rank's tensors are followed, and nobody else can listen.
   bool listen(uint32_t rank, graph::NodeListener& listener);
 
+  /// Can ranks that are alike at first be told from one of them (Splitting)? Nobody is to look at single
+  /// ranks then.
+  bool splits() const;
+  /// Before start(), where splits(): to do so. It stays the job's.
+  Splitting& split();
+
   void start();
   bool finished() const override;
   std::string stalled_ranks() const override;
@@ -81,6 +88,12 @@ class TraceJob : public Job, private JobHost {
   SendStart start_send(uint32_t rank, const trace::Node& node, const MessageId& id) override;
   void message_arrived(uint32_t rank, const Completion& completion) override;
   void tensor_loaded(uint32_t rank, uint64_t bytes, const std::string& wrong) override;
+
+  // SplitHost
+  bool rests(uint32_t rank) const override;
+  void adopt(uint32_t rank, uint32_t like, const std::function<uint32_t(uint32_t)>& image) override;
+  void adopt_collectives(trace::GroupId group, trace::GroupId like,
+                         const std::function<uint32_t(uint32_t)>& image) override;
 
   const graph::Folding* folded_ranks() const override { return ranks_.whole() ? &folding_ : nullptr; }
   NpuModel& npu(uint32_t rank) const { return machine_.npu(ranks_.npu(rank)); }
@@ -118,6 +131,7 @@ class TraceJob : public Job, private JobHost {
   const std::vector<collectives::Group>& groups_;
   std::unique_ptr<MirroredStarts> mirrored_;     ///< null: all collectives run in messages
   std::unique_ptr<SampledCollectives> sampled_;  ///< null: all collectives are simulated
+  std::unique_ptr<Splitting> splitting_;         ///< null: all ranks begin with the job
   uint32_t first_stream_ = 1;                    ///< the machine's number of the job's first collective
   graph::IssueOrders orders_;
   std::vector<uint32_t> row_of_;       ///< by number - 1: position in rows_ + 1; 0: nobody has started it

@@ -140,6 +140,13 @@ constexpr KeyRow kRunKeys[] = {
      "Whether the run follows the bytes that each rank's tensors take in its HBM: `footprint.csv`, the "
      "signal "
      "`footprint` and `hbm.over_capacity`."},
+    {"split", Type::choice, "auto",
+     one_of(
+         {{"auto", "where that saves much"}, {"always", "wherever it can be done"}, {"never", "not at all"}}),
+     in_run<&RunConfig::split>,
+     "Whether ranks of replicas that do the same at first are told from those of one replica until they "
+     "could "
+     "differ. Results do not change."},
     {"cut_links", Type::text, "\"\"", kAny, in_run<&RunConfig::cut_links>,
      "Pattern of links at `message` or `packet` fidelity, by their names in `links.csv`, that a border cuts "
      "in two: what crosses one leaves the fabric as plain bytes and comes in again. Results do not change. "

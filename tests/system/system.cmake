@@ -88,6 +88,10 @@ weft_add_sc_test(stage_folding
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/stage_folding_test.cpp
   LINKS weft::sc_models
   TIMEOUT 300)
+weft_add_sc_test(splitting
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/splitting_test.cpp
+  LINKS weft::sc_models
+  TIMEOUT 300)
 weft_add_sc_test(collective_unit
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/collective_unit_test.cpp
   LINKS weft::tlm_interconnect

@@ -98,6 +98,13 @@ class alignas(64) CollectiveEngine final : public MessageSink, private SlotRank 
   void prefetch_chunk(uint32_t chunk) const { __builtin_prefetch(last_chunks_ + chunk); }
 
   bool idle() const { return active_count_ == 0; }
+  /// Idle, and no message has come of a collective that has not started here.
+  bool rests() const {
+    return idle() && !unsettled_ && decided_.empty() && early_.empty() && early_received_.empty();
+  }
+  /// Has run what `like` has, the engine of another rank; both rest. `image`: the rank here in the place of
+  /// one there.
+  void adopt(const CollectiveEngine& like, const std::function<NpuId(NpuId)>& image);
   uint32_t active_collectives() const { return active_count_; }
   /// Chunks started beyond the slots (by SlotWaits and rescue), over the whole run.
   uint64_t out_of_order_starts() const { return out_of_order_; }

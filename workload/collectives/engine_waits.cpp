@@ -22,6 +22,16 @@ void CollectiveEngine::message_awaited(NpuId source, bool awaited) {
   }
 }
 
+void CollectiveEngine::adopt(const CollectiveEngine& like, const std::function<NpuId(NpuId)>& image) {
+  for (size_t q = 0; q < queues_.size(); ++q) queues_[q].gathered_last = like.queues_[q].gathered_last;
+  position_ = like.position_;
+  issued_ = like.issued_;
+  out_of_order_ = like.out_of_order_;
+  if (waits_ == nullptr) return;
+  for (const uint32_t source : waits_->awaited_by(index(like.rank_)))
+    waits_->message_awaited(rank_, image(NpuId{source}), port_.now());
+}
+
 void CollectiveEngine::current_chunks(std::vector<CurrentChunk>& out) const {
   for (const auto& active : actives_) {
     if (active->unfinished == 0 || active->shared == nullptr) continue;

@@ -118,6 +118,7 @@ Folding::Folding(const Config& config, const trace::JobTrace& traces) : class_of
     ++reasons_[reason.empty() ? "no other rank does the same" : reason];
   }
   find_images(ranks, partition);
+  if (classes_.empty() && !FidelityRules(config).any()) replicas_ = find_replicas(config, traces, ranks);
 }
 
 Folding::Class Folding::make_class(std::vector<uint32_t> members, const std::vector<RankUse>& ranks,

@@ -17,6 +17,7 @@
 
 #include "configs/blueprint/link_images.h"
 #include "configs/config.h"
+#include "workload/graph/folding/replicas.h"
 #include "workload/trace/groups.h"
 #include "workload/trace/workload_check.h"
 
@@ -91,6 +92,8 @@ class Folding {
   bool along_dimensions(uint32_t rank) const { return along_dimensions_[rank]; }
   /// How a rank uses its links, next to the one that is simulated for it.
   LinkImages link_images(uint32_t rank) const;
+  /// Where no rank folds: ranks that are identical at first.
+  const Replicas& replicas() const { return replicas_; }
   /// Why ranks are simulated themselves, and how many.
   const std::map<std::string, uint32_t>& reasons() const { return reasons_; }
 
@@ -108,6 +111,7 @@ class Folding {
   std::unordered_map<uint32_t, std::vector<std::vector<uint32_t>>> parts_;  ///< by rank: LineParts::images()
   std::vector<uint32_t> joined_;
   std::vector<bool> along_dimensions_;
+  Replicas replicas_;
   std::map<std::string, uint32_t> reasons_;
 };
 

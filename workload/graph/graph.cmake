@@ -15,6 +15,7 @@ set(WEFT_GRAPH_SOURCES
   graph/folding/mixed_groups.cpp
   graph/folding/partition.cpp
   graph/folding/peer_ways.cpp
+  graph/folding/replicas.cpp
   graph/node_causes.cpp
   graph/p2p_matcher.cpp
   graph/rank_engine.cpp

@@ -23,6 +23,11 @@ class IssueOrders {
   /// `scheduling: priority` that decides alone; else only nodes with an order have a priority other than 0.
   int32_t priority(uint32_t rank, trace::IssueOrder order, int32_t own);
 
+  /// `rank` has issued what `like` has.
+  void adopt(uint32_t rank, uint32_t like) {
+    if (const auto at = counts_.find(like); at != counts_.end()) counts_[rank] = Counts(at->second);
+  }
+
  private:
   struct Counts {
     int32_t first = 0;  ///< issued to be first

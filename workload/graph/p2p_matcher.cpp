@@ -89,6 +89,27 @@ std::optional<P2pMatcher::Match> P2pMatcher::arrived(const Completion& message) 
   return match;
 }
 
+void P2pMatcher::adopt(const P2pMatcher& like, const RankImage& image) {
+  const auto counts = [&](FlatMap<uint64_t, uint32_t>& own, const FlatMap<uint64_t, uint32_t>& others) {
+    own = {};
+    others.for_each([&](uint64_t key, uint32_t count) {
+      own.insert(channel(image.rank(static_cast<uint32_t>(key >> 32)), static_cast<uint32_t>(key)), count);
+    });
+  };
+  counts(sends_, like.sends_);
+  counts(receives_, like.receives_);
+  const auto of = [&](const Key& key) { return Key{image.rank(key.source), key.tag, key.ordinal}; };
+  posted_.clear();
+  for (const auto& [key, posted] : like.posted_)
+    posted_.emplace(of(key), Posted{posted.index, image.node(posted.index).id, posted.bytes});
+  early_.clear();
+  for (const auto& [key, message] : like.early_) {
+    Completion own = message;
+    own.source = NpuId{of(key).source};
+    early_.emplace(of(key), own);
+  }
+}
+
 std::vector<P2pMatcher::Unmatched> P2pMatcher::unmatched(size_t limit) const {
   std::vector<Unmatched> list;
   for (const Key& key : sorted_keys(posted_, limit)) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "configs/flat_map.h"
+#include "workload/graph/rank_image.h"
 #include "workload/seam.h"
 #include "workload/trace/node.h"
 
@@ -41,6 +42,9 @@ class P2pMatcher {
   /// A message of kind point_to_point arrived: its receive if that was started. Throws as receive() does, and
   /// std::logic_error when the same message arrives twice.
   std::optional<Match> arrived(const Completion& message);
+
+  /// Has matched what `like` has, the matcher of another rank, and waits for the same.
+  void adopt(const P2pMatcher& like, const RankImage& image);
 
   bool idle() const { return posted_.empty() && early_.empty(); }
 

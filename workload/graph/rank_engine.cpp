@@ -63,6 +63,41 @@ bool RankEngine::finished() const {
   return feeder_.finished_count() == feeder_.node_count();
 }
 
+bool RankEngine::rests() const {
+  bool rests = holds_ == 0 && done_.empty();
+  active_.for_each([&](trace::NodeIndex, const Active& active) {
+    rests = rests && (active.waits_for == WaitsFor::time || active.waits_for == WaitsFor::receive);
+  });
+  return rests;
+}
+
+void RankEngine::adopt(const RankEngine& like, const RankImage& image) {
+  if (!active_.empty() || !like.rests())
+    throw std::logic_error("RankEngine::adopt while something is under way");
+  like.active_.for_each([&](trace::NodeIndex index, const Active& active) {
+    active_.insert(index, active).node = &image.node(index);
+  });
+  const auto adopt_slots = [&](Slots& own, const Slots& others) {
+    own.count = others.count;
+    own.busy = others.busy;
+    own.waiting.clear();
+    for (const trace::Node* const node : others.waiting) own.waiting.push_back(&image.node(node->index));
+  };
+  adopt_slots(cpu_, like.cpu_);
+  adopt_slots(compute_, like.compute_);
+  for (const auto& [number, slots] : like.streams_) adopt_slots(streams_[number], slots);
+  if (like.layers_) layers_ = std::make_unique<LayerClock>(*like.layers_);
+  outstanding_ = like.outstanding_;
+  spent_ = like.spent_;
+  state_ = like.state_;
+  since_ = like.since_;
+  communicating_ = like.communicating_;
+  communicating_since_ = like.communicating_since_;
+  finished_at_ = like.finished_at_;
+  costless_ = like.costless_;
+  first_costless_ = like.first_costless_;
+}
+
 Categories RankEngine::categories(Picoseconds end) const {
   if (end < since_)
     throw std::logic_error("RankEngine::categories of a time before the last change of state");

@@ -20,6 +20,7 @@
 #include "configs/types.h"
 #include "workload/graph/layers.h"
 #include "workload/graph/node_causes.h"
+#include "workload/graph/rank_image.h"
 #include "workload/graph/rank_services.h"
 #include "workload/trace/feeder.h"
 #include "workload/trace/node.h"
@@ -110,6 +111,11 @@ class RankEngine {
   std::string describe(trace::NodeIndex node) const;
 
   bool finished() const;
+  /// Nothing is under way but compute, delays, and receives that wait for their message.
+  bool rests() const;
+  /// Has done what `like` has, the engine of a rank with the same program, which rests: nothing has started
+  /// here. The feeder has taken the same nodes.
+  void adopt(const RankEngine& like, const RankImage& image);
   /// When the last node that has finished did so.
   Picoseconds finished_at() const { return finished_at_; }
 

@@ -14,7 +14,7 @@
 namespace weft::trace {
 
 CollectiveNumbers::CollectiveNumbers(const Groups& groups, const std::vector<uint32_t>& counts)
-    : before_(groups.size(), 0) {
+    : counts_(counts), before_(groups.size(), 0) {
   std::vector<GroupId> order(groups.size());
   std::iota(order.begin(), order.end(), GroupId{0});
   // Not in the order of the file, which says nothing.

@@ -28,8 +28,10 @@ class CollectiveNumbers {
 
   uint32_t size() const { return size_; }
   uint32_t number(GroupId group, uint32_t ordinal) const { return before_[group] + ordinal + 1; }
+  uint32_t of_group(GroupId group) const { return counts_[group]; }
 
  private:
+  std::vector<uint32_t> counts_;  ///< by group
   std::vector<uint32_t> before_;  ///< by group: how many collectives have smaller numbers
   uint32_t size_ = 0;
 };

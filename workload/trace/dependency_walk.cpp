@@ -111,6 +111,18 @@ void DependencyWalk::finish(NodeIndex i) {
   }
 }
 
+void DependencyWalk::adopt(const DependencyWalk& like) {
+  cursor_ = like.cursor_;
+  finished_count_ = like.finished_count_;
+  finished_.copy(like.finished_);
+  communication_.copy(like.communication_);
+  others_.copy(like.others_);
+  released_by_ = like.released_by_;
+  first_.copy(like.first_);
+  next_.copy(like.next_);
+  random_ = like.random_;
+}
+
 void DependencyWalk::make_ready(NodeIndex i, NodeIndex released_by) {
   ready_set(i).insert(i);
   if (!released_by_.empty()) released_by_[i] = released_by;

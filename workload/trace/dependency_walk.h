@@ -46,6 +46,9 @@ class DependencyWalk {
   bool ready(NodeIndex i) const { return communication_.contains(i) || others_.contains(i); }
   uint64_t finished_count() const { return finished_count_; }
 
+  /// Is as far as `like`, the walk over a trace with the same dependencies.
+  void adopt(const DependencyWalk& like);
+
   /// From now on released_by() knows: 4 bytes a node.
   void keep_order() { released_by_.assign(index_.size(), kNoNode); }
   /// The node whose end made this one ready; kNoNode: it never waited.

@@ -20,6 +20,11 @@ class PositionList {
     small_.reset(narrow_ ? n : 0);
     large_.reset(narrow_ ? 0 : n);
   }
+  void copy(const PositionList& other) {
+    narrow_ = other.narrow_;
+    small_.copy(other.small_);
+    large_.copy(other.large_);
+  }
   uint32_t operator[](size_t i) const { return narrow_ ? small_[i] : large_[i]; }
   void set(size_t i, uint32_t value) {
     if (narrow_) {

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -40,6 +41,13 @@ class RawVector {
     data_ = other.data_;
     size_ = other.size_;
     shared_ = true;
+  }
+
+  /// The values of another vector, in memory of its own.
+  void copy(const RawVector& other) {
+    RawVector().swap(*this);
+    reset(other.size_);
+    if (size_ != 0) std::memcpy(data_, other.data_, size_ * sizeof(T));
   }
 
   void push_back(T value) {

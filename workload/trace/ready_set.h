@@ -27,6 +27,14 @@ class ReadySet {
     } while (n > 1);
   }
 
+  void copy(const ReadySet& other) {
+    levels_.clear();
+    for (const RawVector<uint64_t>& level : other.levels_) {
+      levels_.emplace_back();
+      levels_.back().copy(level);
+    }
+  }
+
   void insert(uint64_t i) {
     for (auto& level : levels_) {
       uint64_t& word = level[i / 64];

@@ -25,7 +25,10 @@ TraceFeeder::TraceFeeder(const TraceIndex& index, const FeederBudget& budget)
 
 const Node* TraceFeeder::take_ready() {
   const NodeIndex i = walk_.take(limited_bytes_ >= budget_.taken_bytes);
-  if (i == kNoNode) return nullptr;
+  return i == kNoNode ? nullptr : &take(i);
+}
+
+const Node& TraceFeeder::take(NodeIndex i) {
   uint32_t s;
   if (free_.empty()) {
     s = static_cast<uint32_t>(slots_.size());
@@ -40,7 +43,14 @@ const Node* TraceFeeder::take_ready() {
   taken_bytes_ += slot.bytes;
   if (limited(slot.node.type)) limited_bytes_ += slot.bytes;
   taken_.insert(i, s);
-  return &slot.node;
+  return slot.node;
+}
+
+void TraceFeeder::adopt(const TraceFeeder& like) {
+  if (!taken_.empty() || walk_.finished_count() != 0)
+    throw std::logic_error(fmt::format("{}: adopt(): nodes have been taken", index_.path()));
+  walk_.adopt(like.walk_);
+  like.taken_.for_each([this](NodeIndex i, uint32_t) { take(i); });
 }
 
 void TraceFeeder::finished(NodeIndex index) {

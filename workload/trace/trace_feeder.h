@@ -44,6 +44,12 @@ class TraceFeeder final : public Feeder {
   uint64_t finished_count() const override { return walk_.finished_count(); }
   std::vector<Blocked> blocked(size_t limit) override;
 
+  /// Is as far as `like`, which feeds a trace with the same nodes: it has taken and finished the same.
+  /// Nothing has been taken here.
+  void adopt(const TraceFeeder& like);
+  /// Of a node that is taken.
+  const Node& taken(NodeIndex index) const { return slots_[*taken_.find(index)].node; }
+
   uint64_t taken_count() const { return taken_.size(); }
   /// Beside the index and the walk's part of its 32 bytes a node.
   uint64_t window_bytes() const;
@@ -54,6 +60,8 @@ class TraceFeeder final : public Feeder {
     Node node;
     uint64_t bytes = 0;
   };
+
+  const Node& take(NodeIndex index);
 
   const TraceIndex& index_;
   FeederBudget budget_;

@@ -70,6 +70,8 @@ struct Analysis::Reading {
 RankUse Analysis::look_through(uint32_t rank) {
   const Program& program = program_of(rank);
   RankUse use;
+  use.nodes = program.nodes;
+  use.accesses_memory = program.accesses_memory;
   Digest digest;
   digest.add(program.digest);
   digest.add(compute_of(traces_.index(rank)));
@@ -101,6 +103,7 @@ Analysis::Program Analysis::read(uint32_t rank) {
   trace::Dependencies dependencies;
   std::vector<trace::NodeIndex> before;
   digest.add(index.size());
+  program.nodes = index.size();
   for (trace::NodeIndex i = 0; i < index.size(); ++i) {
     trace::Node& node = reading.written;
     index.decode_as_written(cache, i, node, &dependencies);
@@ -120,6 +123,8 @@ Analysis::Program Analysis::read(uint32_t rank) {
     for (const uint64_t size : node.gemm) digest.add(size);
     digest.add(node.delay_cycles);
     digest.add(node.tensor_size);
+    if (node.type == trace::NodeType::mem_load || node.type == trace::NodeType::mem_store)
+      program.accesses_memory = true;
     if (node.type == trace::NodeType::comm_coll && node.has_comm_type) {
       read_collective(reading);
     } else if (node.type == trace::NodeType::comm_send || node.type == trace::NodeType::comm_recv) {
@@ -210,6 +215,7 @@ void Analysis::fit_groups(uint32_t rank, const Program& program, Digest& digest,
     const auto place = static_cast<uint32_t>(use.groups.size());
     use.groups.push_back(g);
     use.group_uses.push_back(0);
+    use.first_uses.push_back(node.index);
     if (places_[g] == kNoPlace) places_[g] = place;
     if (places_[g] != place) use.refuse("they use their communicator groups in different orders");
     digest.add(shapes_.of(g).number);
@@ -257,7 +263,7 @@ void Analysis::fit_collective(uint32_t rank, const trace::Node& written, RankUse
   const bool may_be_mixed = shared && verdict.may_be_mixed;
   const auto place = std::find(use.groups.begin(), use.groups.end(), g) - use.groups.begin();
   uint8_t& how = use.group_uses[static_cast<size_t>(place)];
-  if (shared) how |= RankUse::kShared;
+  how |= shared ? RankUse::kShared : RankUse::kLines;
   if (!may_be_mixed) how |= RankUse::kTogether;
   if (!verdict.reason.empty()) {
     if (may_be_mixed) {

@@ -63,6 +63,8 @@ class Analysis {
     std::vector<trace::Node> groups;       ///< by place: a collective of it, as it is written
     std::vector<trace::Node> collectives;  ///< the different ones, as they are written
     std::vector<Peer> peers;               ///< by place
+    uint64_t nodes = 0;
+    bool accesses_memory = false;
   };
   /// Collectives that cannot be told apart by their plan.
   using Kind =

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Runs a job whose replicas are alike at first: a scout, the run, and a process in reserve that simulates all
+// ranks from the beginning if the scout was wrong (sc_models/splitting.h).
+
+#ifndef WEFT_SC_MAIN_SPLIT_RUN_H
+#define WEFT_SC_MAIN_SPLIT_RUN_H
+
+#include <memory>
+#include <string>
+
+#include "parts/reserve.h"
+#include "sc_models/trace_job.h"
+
+namespace weft::cli {
+
+class SplitRun {
+ public:
+  /// Before the machine is built. `watched`: something looks at single ranks, so that all are simulated. Where
+  /// the run starts again, this returns in the process that does so.
+  SplitRun(const graph::CheckedJob& job, bool watched);
+  ~SplitRun();
+
+  /// When the machine is built, before TraceJob::start(). The object outlives the run.
+  void prepare(TraceJob& job);
+
+ private:
+  [[noreturn]] void start_again(const std::string& why);
+
+  std::unique_ptr<parts::Reserve> reserve_;  ///< null: the job is not split, or can no longer fail
+};
+
+}  // namespace weft::cli
+
+#endif

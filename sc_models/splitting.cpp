@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "sc_models/splitting.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "sc_models/machine.h"
+#include "sc_models/nmu_parts.h"
+
+namespace weft {
+
+/// Of one rank of the first replica.
+class Splitting::Copies final : public MessageCopies {
+ public:
+  Copies(Splitting& splitting, uint32_t rank) : splitting_(splitting), rank_(rank) {}
+  void leaves(uint32_t dimension, const fabric::Transfer& transfer) override {
+    splitting_.copy(rank_, dimension, transfer);
+  }
+
+ private:
+  Splitting& splitting_;
+  const uint32_t rank_;
+};
+
+Splitting::Splitting(sc_core::sc_module_name module_name, Machine& machine, SplitHost& host,
+                     const graph::Replicas& replicas)
+    : sc_core::sc_module(module_name),
+      machine_(machine),
+      host_(host),
+      replicas_(replicas),
+      places_(machine.npus()),
+      units_(replicas.units.size()),
+      wake_("wake") {
+  std::vector<uint32_t> unit_of(replicas.ranks.front().size());
+  for (uint32_t u = 0; u < units_.size(); ++u)
+    for (const uint32_t place : replicas.units[u].places) unit_of[place] = u;
+  for (uint32_t k = 0; k < replicas.ranks.size(); ++k)
+    for (uint32_t i = 0; i < replicas.ranks[k].size(); ++i)
+      places_[replicas.ranks[k][i]] = {k, i, unit_of[i]};
+  SC_HAS_PROCESS(Splitting);
+  SC_METHOD(begin_units);
+  sensitive << wake_;
+  dont_initialize();
+}
+
+Splitting::~Splitting() = default;
+
+Picoseconds Splitting::now() const {
+  return sc_core::sc_time_stamp().value();
+}
+
+void Splitting::fail(const std::string& why) {
+  failed_(why);
+  throw std::logic_error("Splitting: a failure was not taken: " + why);
+}
+
+// ---- the scout
+// ---------------------------------------------------------------------------------------------------------
+
+void Splitting::scout() {
+  scouting_ = true;
+}
+
+void Splitting::look(Picoseconds now, Picoseconds next) {
+  if (next != kNever && next - now < 2) return;
+  for (uint32_t u = 0; u < units_.size(); ++u)
+    if (rests(u)) units_[u].rest.push_back(now + 1);
+}
+
+/// A unit begins before it joins others, and before a message is sent to it by one that has begun: such a
+/// message may come at another time in each replica.
+Splitting::Plan Splitting::plan() const {
+  Plan plan(units_.size(), 0);
+  std::vector<Picoseconds> limits(units_.size());
+  const auto begin_before = [&](uint32_t u, Picoseconds limit) {
+    limits[u] = limit;
+    const auto& rest = units_[u].rest;
+    const auto after = std::lower_bound(rest.begin(), rest.end(), limit);
+    plan[u] = after == rest.begin() ? 0 : *(after - 1);
+  };
+  for (uint32_t u = 0; u < units_.size(); ++u) begin_before(u, units_[u].joins);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const Send& send : sends_) {
+      if (send.at < plan[send.from] || send.at >= limits[send.to]) continue;
+      begin_before(send.to, send.at);
+      changed = true;
+    }
+  }
+  return plan;
+}
+
+// ---- the run
+// -----------------------------------------------------------------------------------------------------------
+
+void Splitting::follow(Plan plan, std::function<void(const std::string&)> failed,
+                       std::function<void()> over) {
+  failed_ = std::move(failed);
+  over_ = std::move(over);
+  for (uint32_t u = 0; u < units_.size(); ++u) {
+    units_[u].begins = plan[u];
+    units_[u].asleep = plan[u] != 0;
+    asleep_ += units_[u].asleep ? 1 : 0;
+    if (units_[u].asleep) late_ += replicas_.units[u].places.size() * (replicas_.ranks.size() - 1);
+  }
+  for (const uint32_t rank : replicas_.ranks.front()) {
+    copies_.push_back(std::make_unique<Copies>(*this, rank));
+    machine_.own_nmu(rank).copy_messages(copies_.back().get());
+  }
+  begin_units();
+}
+
+bool Splitting::begins(uint32_t rank) const {
+  const Place& at = places_[rank];
+  if (scouting_) return at.replica == 0;
+  return at.replica == kNone || at.replica == 0 || !units_[at.unit].asleep;
+}
+
+bool Splitting::rests(uint32_t u) const {
+  if (units_[u].under_way != 0) return false;
+  const auto& places = replicas_.units[u].places;
+  return std::all_of(places.begin(), places.end(),
+                     [this](uint32_t i) { return host_.rests(replicas_.ranks.front()[i]); });
+}
+
+/// The units whose time has come begin.
+void Splitting::begin_units() {
+  Picoseconds next = kNever;
+  for (uint32_t u = 0; u < units_.size(); ++u) {
+    if (!units_[u].asleep) continue;
+    if (units_[u].begins <= now()) {
+      split(u);
+    } else {
+      next = std::min(next, units_[u].begins);
+    }
+  }
+  if (next != kNever) {
+    wake_.notify(sc_core::sc_time::from_value(next - now()));
+  } else {
+    for (const uint32_t rank : replicas_.ranks.front()) machine_.own_nmu(rank).copy_messages(nullptr);
+    over_();
+  }
+}
+
+void Splitting::split(uint32_t u) {
+  if (!rests(u)) fail("ranks that others do as do not rest when these begin");
+  const auto& first = replicas_.ranks.front();
+  for (size_t k = 1; k < replicas_.ranks.size(); ++k) {
+    const auto& ranks = replicas_.ranks[k];
+    const auto image = [&](uint32_t rank) { return ranks[places_[rank].place]; };
+    for (const uint32_t i : replicas_.units[u].places) host_.adopt(ranks[i], first[i], image);
+    for (const uint32_t g : replicas_.units[u].groups)
+      host_.adopt_collectives(replicas_.groups[k][g], replicas_.groups.front()[g], image);
+  }
+  units_[u].asleep = false;
+  --asleep_;
+  split_at_ = now();
+}
+
+bool Splitting::starts(uint32_t rank, trace::GroupId group) {
+  const Place& at = places_[rank];
+  if (at.replica == kNone || !replicas_.joins[group]) return true;
+  Unit& unit = units_[at.unit];
+  if (!scouting_) {
+    if (unit.asleep) fail("a rank that others do as starts a collective with them");
+    return true;
+  }
+  unit.joins = std::min(unit.joins, now());
+  return false;
+}
+
+void Splitting::sends(uint32_t rank, uint32_t peer) {
+  const Place& at = places_[rank];
+  if (at.replica == kNone) return;
+  const Place& to = places_[peer];
+  if (at.replica == 0) ++units_[to.unit].under_way;
+  if (scouting_) {
+    if (at.unit != to.unit) sends_.push_back({now(), at.unit, to.unit});
+  } else if (!units_[at.unit].asleep && units_[to.unit].asleep) {
+    fail("a message comes to ranks that have not begun");
+  }
+}
+
+void Splitting::arrived(uint32_t rank) {
+  const Place& at = places_[rank];
+  if (at.replica == 0) --units_[at.unit].under_way;
+}
+
+/// What a rank sends that stands for others to one that has begun there, the others send, too.
+void Splitting::copy(uint32_t rank, uint32_t dimension, const fabric::Transfer& transfer) {
+  const Place& from = places_[rank];
+  if (!units_[from.unit].asleep) return;
+  fabric::PacketPool& pool = machine_.pool();
+  const uint32_t peer = machine_.geometry().rank_at(pool[transfer.packet].destination);
+  const Place& to = places_[peer];
+  if (units_[to.unit].asleep) return;
+  for (size_t k = 1; k < replicas_.ranks.size(); ++k) {
+    const auto& ranks = replicas_.ranks[k];
+    const fabric::PacketRef ref = pool.acquire();
+    fabric::Packet& packet = pool[ref];
+    packet = pool[transfer.packet];
+    packet.references = 1;
+    packet.source = ranks[from.place];
+    packet.destination = machine_.geometry().place(ranks[to.place]);
+    packet.flags = static_cast<uint8_t>(packet.flags & ~(kNotifyInjected | kHolds));
+    fabric::Transfer own = transfer;
+    own.packet = ref;
+    machine_.own_nmu(ranks[from.place]).port(dimension)->send(own);
+  }
+}
+
+}  // namespace weft

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Replicas of a job that do the same at first (graph::Replicas): one of them runs for all, and each unit of
+// the others begins in the state that it has reached there, shortly before something could tell them apart. A
+// unit's time for that is known from a scout: the one replica alone, in which collectives that join replicas
+// never end. docs/folding.md says why that is exact.
+//
+//     Splitting in a scout (another process)         in the run
+//     scout(); TraceJob::start()                     follow(plan, ..); TraceJob::start()
+//     after each instant: look(..)                   sc_start as ever
+//     plan()
+
+#ifndef WEFT_SC_MODELS_SPLITTING_H
+#define WEFT_SC_MODELS_SPLITTING_H
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <systemc>
+#include <vector>
+
+#include "configs/types.h"
+#include "sc_models/message_copies.h"
+#include "workload/graph/folding/replicas.h"
+
+namespace weft {
+
+class Machine;
+
+/// What Splitting asks of the job.
+class SplitHost {
+ public:
+  virtual ~SplitHost() = default;
+  /// Nothing of the rank is under way that adopt() could not take over.
+  virtual bool rests(uint32_t rank) const = 0;
+  /// The rank has done what `like` has. `image`: the rank in the place of one that `like` communicates with.
+  virtual void adopt(uint32_t rank, uint32_t like, const std::function<uint32_t(uint32_t)>& image) = 0;
+  /// The group has run the collectives that `like` has.
+  virtual void adopt_collectives(trace::GroupId group, trace::GroupId like,
+                                 const std::function<uint32_t(uint32_t)>& image) = 0;
+};
+
+class Splitting final : public sc_core::sc_module {
+ public:
+  /// When each unit begins in the replicas that follow; 0: with the job.
+  using Plan = std::vector<Picoseconds>;
+
+  /// All outlive the object. The machine has all ranks of the job, in their own places.
+  Splitting(sc_core::sc_module_name name, Machine& machine, SplitHost& host, const graph::Replicas& replicas);
+  ~Splitting() override;
+
+  // Before the job starts, one of these:
+  void scout();
+  /// `failed`: the plan does not fit; nothing that is done from then on counts. It does not return. `over`:
+  /// all ranks have begun.
+  void follow(Plan plan, std::function<void(const std::string& why)> failed, std::function<void()> over);
+
+  /// In a scout: the instant is over, and the next thing happens at `next`.
+  void look(Picoseconds now, Picoseconds next);
+  /// .. and all is over that can be.
+  Plan plan() const;
+
+  // What the job tells:
+  /// Does the rank begin with the job?
+  bool begins(uint32_t rank) const;
+  /// The rank starts its part of a collective. False: it does not, in a scout.
+  bool starts(uint32_t rank, trace::GroupId group);
+  void sends(uint32_t rank, uint32_t peer);
+  void arrived(uint32_t rank);
+
+  /// Ranks that have begun later than the job.
+  uint64_t late() const { return late_; }
+  /// When the last ones did.
+  Picoseconds split_at() const { return split_at_; }
+
+ private:
+  static constexpr uint32_t kNone = ~0u;
+  class Copies;
+  struct Place {
+    uint32_t replica = kNone;  ///< kNone: of none
+    uint32_t place = 0;
+    uint32_t unit = 0;
+  };
+  struct Unit {
+    bool asleep = true;             ///< the first replica's stands for the others'
+    Picoseconds begins = 0;         ///< there
+    uint64_t under_way = 0;         ///< messages to it, in the first replica
+    std::vector<Picoseconds> rest;  ///< scout: when it could begin, ascending
+    Picoseconds joins = kNever;     ///< scout: when it starts a collective that joins replicas
+  };
+  struct Send {
+    Picoseconds at = 0;
+    uint32_t from = 0;
+    uint32_t to = 0;
+  };
+
+  void begin_units();
+  void split(uint32_t unit);
+  bool rests(uint32_t unit) const;
+  void copy(uint32_t rank, uint32_t dimension, const fabric::Transfer& transfer);
+  void fail(const std::string& why);
+  Picoseconds now() const;
+
+  Machine& machine_;
+  SplitHost& host_;
+  const graph::Replicas& replicas_;
+  std::vector<Place> places_;  ///< by rank
+  std::vector<Unit> units_;
+  bool scouting_ = false;
+  std::vector<Send> sends_;  ///< scout: between units
+  std::vector<std::unique_ptr<Copies>> copies_;
+  std::function<void(const std::string&)> failed_;
+  std::function<void()> over_;
+  uint32_t asleep_ = 0;
+  uint64_t late_ = 0;
+  Picoseconds split_at_ = 0;
+  sc_core::sc_event wake_;
+};
+
+}  // namespace weft
+
+#endif

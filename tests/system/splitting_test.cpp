@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Replicas that are alike at first and are told from one of them until they could differ (Splitting): drawn
+// training steps with tensor-parallel collectives, pipelines of messages, stragglers, and collectives that join
+// replicas early and late, against a run that simulates each rank from the beginning.
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "tests/system/folding_jobs.h"
+
+namespace weft {
+namespace {
+
+using test::collective;
+using test::compute;
+using test::dimension;
+using test::JobFiles;
+using test::Outcome;
+using test::PbNode;
+using test::Random;
+
+/// What a scout finds, in a process of its own.
+Splitting::Plan scout(TraceJob& job) {
+  Splitting::Plan plan(job.folding().replicas().units.size());
+  int ends[2] = {-1, -1};
+  if (pipe(ends) != 0) throw std::runtime_error("no pipe");
+  const pid_t child = fork();
+  if (child == 0) {
+    Splitting& splitting = job.split();
+    splitting.scout();
+    job.start();
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);
+    const auto now = [] { return Picoseconds{sc_core::sc_time_stamp().value()}; };
+    while (sc_core::sc_pending_activity()) {
+      const Picoseconds wait = sc_core::sc_time_to_pending_activity().value();
+      const Picoseconds instant = now() + wait;
+      sc_core::sc_start(sc_core::sc_time::from_value(wait + 1), sc_core::SC_EXIT_ON_STARVATION);
+      splitting.look(instant, sc_core::sc_pending_activity()
+                                  ? now() + sc_core::sc_time_to_pending_activity().value()
+                                  : kNever);
+    }
+    plan = splitting.plan();
+    const auto bytes = static_cast<ssize_t>(plan.size() * sizeof plan[0]);
+    _exit(write(ends[1], plan.data(), static_cast<size_t>(bytes)) == bytes ? 0 : 1);
+  }
+  close(ends[1]);
+  const auto bytes = static_cast<ssize_t>(plan.size() * sizeof plan[0]);
+  const bool whole = read(ends[0], plan.data(), static_cast<size_t>(bytes)) == bytes;
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (!whole || status != 0) throw std::runtime_error("the scout has failed");
+  return plan;
+}
+
+/// As test::run(); `folding` is "split N of M ranks", "wrong plan: ..", "does not split".
+Outcome run_split(const Config& config, const JobFiles& files) {
+  const auto result = test::isolated([&]() -> std::string {
+    const trace::JobTrace traces = files.open();
+    test::SoloTraceJob job("job", config, traces, true);
+    if (!job.splits()) return "does not split\n";
+    const Splitting::Plan plan = scout(job);
+    const auto wrong = [](const std::string& why) { throw std::runtime_error("wrong plan: " + why); };
+    if (std::all_of(plan.begin(), plan.end(), [](Picoseconds at) { return at == 0; })) return "does not split\n";
+    job.split().follow(plan, wrong, [] {});
+    job.start();
+    run_to_the_end(job);
+    if (!job.finished()) return job.stall_report();
+    const RunResult r = job.take_result();
+    return fmt::format("split {} of {} ranks\n", r.late_ranks, config.npus()) + test::told(r);
+  });
+  if (result.status != 0) return {"failed: " + result.text, "failed: " + result.text};
+  const size_t end = result.text.find('\n');
+  return {result.text.substr(end + 1), result.text.substr(0, end)};
+}
+
+Config drawn_machine(Random& random) {
+  Config config;
+  for (int d = 0; d < 3; ++d) {
+    config.dimensions.push_back(dimension(DimensionKind::switch_, static_cast<uint32_t>(random.pick(2, 2, 3, 4)),
+                                          random.pick(25, 50, 200), random.pick(0, 500000, 1234567)));
+    DimensionConfig& last = config.dimensions.back();
+    last.fidelity = Fidelity::message;
+    last.switching = random.below(2) == 0 ? Switching::cut_through : Switching::store_and_forward;
+  }
+  auto& c = config.collectives;
+  for (auto& algorithms : c.algorithms)
+    for (int d = 0; d < 3; ++d)
+      algorithms.emplace_back(random.below(3) == 0 ? "halving_doubling" : random.below(2) == 0 ? "ring" : "direct");
+  for (auto& name : c.algorithms[static_cast<size_t>(CollectiveOp::all_to_all)]) name = "direct";
+  c.chunks = static_cast<uint32_t>(random.pick(1, 2, 4));
+  c.active_chunks_per_dimension = static_cast<uint32_t>(random.pick(1, 1, 2));
+  c.queues_per_dimension = static_cast<uint32_t>(random.pick(1, 1, 2));
+  c.order = static_cast<CollectiveOrder>(random.below(4));
+  c.scheduling = static_cast<CollectiveScheduling>(random.below(3));
+  c.dimension_scheduling = static_cast<DimensionScheduling>(random.below(4));
+  config.nmu.endpoint_delay = random.pick(0, 0, 10000);
+  if (random.below(5) == 0) {
+    c.reduction = ReductionKind::fixed_bandwidth;
+    c.reduction_bandwidth = {1600000000000ull, 1};
+  }
+  config.npu.compute_slots = static_cast<uint32_t>(random.pick(1, 2));
+  return config;
+}
+
+/// Programs of tensor-parallel ranks, stages and replicas, each along a dimension of its own.
+class Steps {
+ public:
+  Steps(Random& random, const Config& config, JobFiles& files)
+      : random_(random), config_(config), files_(files), ids_(files.ranks(), 0) {
+    roles_[0] = static_cast<uint32_t>(random.below(3));
+    roles_[1] = (roles_[0] + 1 + static_cast<uint32_t>(random.below(2))) % 3;
+    roles_[2] = 3 - roles_[0] - roles_[1];
+  }
+
+  void write() {
+    const uint64_t steps = 10 + random_.below(40);
+    const uint64_t joined_from = random_.below(3) == 0 ? random_.below(steps) : steps - 1 - random_.below(steps / 3);
+    const uint64_t slow_ranks = random_.below(8) == 0 ? 0 : 1 + random_.below(2);
+    for (uint64_t i = 0; i < slow_ranks; ++i) slow_.push_back(static_cast<uint32_t>(random_.below(files_.ranks())));
+    const bool chain = random_.below(3) == 0;
+    for (uint64_t i = 0; i < steps; ++i) {
+      deps_ = chain ? 1 : random_.below(3);
+      const uint64_t kind = random_.below(8);
+      if (i >= joined_from && kind < 2)
+        join();
+      else if (kind < 4)
+        work();
+      else if (kind < 6)
+        tensor();
+      else
+        pass_on();
+    }
+    join();
+    files_.write();
+  }
+
+ private:
+  uint32_t stride(uint32_t d) const {
+    uint32_t s = 1;
+    for (uint32_t i = 0; i < d; ++i) s *= config_.dimensions[i].size;
+    return s;
+  }
+  uint32_t at(uint32_t rank, uint32_t d) const { return rank / stride(d) % config_.dimensions[d].size; }
+  uint32_t tensor_dimension() const { return roles_[0]; }
+  uint32_t stage_dimension() const { return roles_[1]; }
+  uint32_t replica_dimension() const { return roles_[2]; }
+  uint32_t stages() const { return config_.dimensions[stage_dimension()].size; }
+  bool is_of(uint32_t rank, uint32_t stage) const {
+    return stage == stages() || at(rank, stage_dimension()) == stage;
+  }
+  uint32_t any_stage() { return static_cast<uint32_t>(random_.below(stages() + 1)); }
+
+  std::vector<uint64_t> after(uint32_t rank, uint64_t draw) const {
+    const uint64_t id = ids_[rank];
+    if (id == 0 || deps_ == 0) return {};
+    if (deps_ == 1) return {id};
+    return {1 + draw % id};
+  }
+
+  void work() {
+    const uint32_t stage = any_stage();
+    const uint64_t micros = 1 + random_.below(60);
+    const uint64_t draw = random_.below(1000);
+    for (uint32_t r = 0; r < files_.ranks(); ++r) {
+      if (!is_of(r, stage)) continue;
+      const bool slow = std::count(slow_.begin(), slow_.end(), r) != 0;
+      const auto deps = after(r, draw);
+      files_.trace(r).push_back(compute(++ids_[r], slow ? micros + micros / 2 : micros, deps));
+    }
+  }
+
+  void together(uint32_t mask, uint32_t stage) {
+    const auto op = static_cast<CollectiveOp>(random_.below(4));
+    const uint64_t bytes = 64ull * 27 * (1 + random_.below(2000)) + (random_.below(3) == 0 ? 1 + random_.below(5) : 0);
+    const uint64_t draw = random_.below(1000);
+    for (uint32_t r = 0; r < files_.ranks(); ++r) {
+      if (!is_of(r, stage)) continue;
+      const auto deps = after(r, draw);
+      files_.trace(r).push_back(collective(++ids_[r], op, bytes, files_.group(mask, r), deps));
+    }
+  }
+  void tensor() { together(1u << tensor_dimension(), any_stage()); }
+  void join() {
+    uint32_t mask = 1u << replica_dimension();
+    if (random_.below(4) == 0) mask |= 1u << tensor_dimension();
+    const bool across = random_.below(6) == 0;
+    if (across) mask |= 1u << stage_dimension();
+    together(mask, across ? stages() : any_stage());
+  }
+
+  void pass_on() {
+    const auto stage = static_cast<uint32_t>(random_.below(stages()));
+    const uint32_t next = (stage + (random_.below(3) == 0 ? stages() - 1 : 1)) % stages();
+    if (next == stage) return;
+    const uint64_t tag = 1 + random_.below(3);
+    const uint64_t bytes = 4096 * tag * tag * 31;
+    const uint64_t draw = random_.below(1000);
+    const uint32_t s = stride(stage_dimension());
+    for (uint32_t r = 0; r < files_.ranks(); ++r) {
+      if (at(r, stage_dimension()) != stage) continue;
+      const uint32_t to = r - stage * s + next * s;
+      PbNode out = trace::test::send(ids_[r] + 1, to, bytes, tag);
+      for (const uint64_t d : after(r, draw)) out.add_data_deps(d);
+      ++ids_[r];
+      files_.trace(r).push_back(out);
+      PbNode in = trace::test::receive(ids_[to] + 1, r, bytes, tag);
+      for (const uint64_t d : after(to, draw)) in.add_data_deps(d);
+      ++ids_[to];
+      files_.trace(to).push_back(in);
+    }
+  }
+
+  Random& random_;
+  const Config& config_;
+  JobFiles& files_;
+  uint32_t roles_[3] = {};
+  uint64_t deps_ = 0;
+  std::vector<uint64_t> ids_;
+  std::vector<uint32_t> slow_;
+};
+
+TEST(Splitting, ReplicasWithStragglersAreToldToThePicosecond) {
+  const char* asked = std::getenv("WEFT_SPLIT_JOBS");
+  const char* from = std::getenv("WEFT_SPLIT_FIRST");
+  const int jobs = asked != nullptr ? std::atoi(asked) : 150;
+  const int first = from != nullptr ? std::atoi(from) : 0;
+  int split = 0, wrong = 0, refused = 0;
+  for (int seed = first; seed < first + jobs; ++seed) {
+    Random random(static_cast<uint32_t>(seed));
+    const Config config = drawn_machine(random);
+    JobFiles files(config);
+    Steps(random, config, files).write();
+    const Outcome some = run_split(config, files);
+    if (some.folding == "does not split") {
+      ++refused;
+      continue;
+    }
+    if (some.folding.find("wrong plan") != std::string::npos) {
+      ++wrong;
+      continue;
+    }
+    ++split;
+    const Outcome all = test::run(config, files, false);
+    if (all.folding.rfind("stalled", 0) == 0) continue;
+    EXPECT_EQ(some.told, all.told) << "seed " << seed << ", " << config.npus() << " ranks, " << some.folding;
+    if (testing::Test::HasFailure()) break;
+  }
+  RecordProperty("split", split);
+  std::printf("%d split, %d plans were wrong, %d do not split\n", split, wrong, refused);
+  EXPECT_GT(split, jobs / 4);
+  EXPECT_LT(wrong, jobs / 10);
+}
+
+}  // namespace
+}  // namespace weft
