@@ -9,6 +9,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "parts/reserve.h"
 #include "sc_models/trace_job.h"
@@ -17,8 +18,8 @@ namespace weft::cli {
 
 class SplitRun {
  public:
-  /// Before the machine is built. `watched`: something looks at single ranks, so that all are simulated. Where
-  /// the run starts again, this returns in the process that does so.
+  /// Before the machine is built. `watched`: something looks at single ranks, so that all are simulated.
+  /// Where the run starts again, this returns in the process that does so.
   SplitRun(const graph::CheckedJob& job, bool watched);
   ~SplitRun();
 
@@ -26,7 +27,9 @@ class SplitRun {
   void prepare(TraceJob& job);
 
  private:
-  [[noreturn]] void start_again(const std::string& why);
+  [[noreturn]] void start_again(const Splitting::Limit& limit, const std::string& why);
+
+  std::vector<Splitting::Limit> limits_;  ///< that earlier plans have not kept
 
   std::unique_ptr<parts::Reserve> reserve_;  ///< null: the job is not split, or can no longer fail
 };

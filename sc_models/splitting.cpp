@@ -28,7 +28,7 @@ class Splitting::Copies final : public MessageCopies {
 };
 
 Splitting::Splitting(sc_core::sc_module_name module_name, Machine& machine, SplitHost& host,
-                     const graph::Replicas& replicas)
+                     const trace::Groups& groups, const graph::Replicas& replicas)
     : sc_core::sc_module(module_name),
       machine_(machine),
       host_(host),
@@ -42,6 +42,14 @@ Splitting::Splitting(sc_core::sc_module_name module_name, Machine& machine, Spli
   for (uint32_t k = 0; k < replicas.ranks.size(); ++k)
     for (uint32_t i = 0; i < replicas.ranks[k].size(); ++i)
       places_[replicas.ranks[k][i]] = {k, i, unit_of[i]};
+  joined_.resize(replicas.joins.size());
+  for (trace::GroupId g = 0; g < joined_.size(); ++g) {
+    if (!replicas.joins[g]) continue;
+    for (const uint32_t rank : groups.ranks(g))
+      if (places_[rank].replica != kNone) joined_[g].push_back(places_[rank].unit);
+    std::sort(joined_[g].begin(), joined_[g].end());
+    joined_[g].erase(std::unique(joined_[g].begin(), joined_[g].end()), joined_[g].end());
+  }
   SC_HAS_PROCESS(Splitting);
   SC_METHOD(begin_units);
   sensitive << wake_;
@@ -54,8 +62,8 @@ Picoseconds Splitting::now() const {
   return sc_core::sc_time_stamp().value();
 }
 
-void Splitting::fail(const std::string& why) {
-  failed_(why);
+void Splitting::fail(uint32_t unit, const std::string& why) {
+  failed_({unit, std::min(now(), units_[unit].begins)}, why);
   throw std::logic_error("Splitting: a failure was not taken: " + why);
 }
 
@@ -64,6 +72,7 @@ void Splitting::fail(const std::string& why) {
 
 void Splitting::scout() {
   scouting_ = true;
+  for (Unit& unit : units_) unit.asleep = true;
 }
 
 void Splitting::look(Picoseconds now, Picoseconds next) {
@@ -74,7 +83,7 @@ void Splitting::look(Picoseconds now, Picoseconds next) {
 
 /// A unit begins before it joins others, and before a message is sent to it by one that has begun: such a
 /// message may come at another time in each replica.
-Splitting::Plan Splitting::plan() const {
+Splitting::Plan Splitting::plan(const std::vector<Limit>& given) const {
   Plan plan(units_.size(), 0);
   std::vector<Picoseconds> limits(units_.size());
   const auto begin_before = [&](uint32_t u, Picoseconds limit) {
@@ -84,6 +93,8 @@ Splitting::Plan Splitting::plan() const {
     plan[u] = after == rest.begin() ? 0 : *(after - 1);
   };
   for (uint32_t u = 0; u < units_.size(); ++u) begin_before(u, units_[u].joins);
+  for (const Limit& limit : given)
+    if (limit.before < limits[limit.unit]) begin_before(limit.unit, limit.before);
   for (bool changed = true; changed;) {
     changed = false;
     for (const Send& send : sends_) {
@@ -98,8 +109,7 @@ Splitting::Plan Splitting::plan() const {
 // ---- the run
 // -----------------------------------------------------------------------------------------------------------
 
-void Splitting::follow(Plan plan, std::function<void(const std::string&)> failed,
-                       std::function<void()> over) {
+void Splitting::follow(Plan plan, Failed failed, std::function<void()> over) {
   failed_ = std::move(failed);
   over_ = std::move(over);
   for (uint32_t u = 0; u < units_.size(); ++u) {
@@ -148,7 +158,10 @@ void Splitting::begin_units() {
 }
 
 void Splitting::split(uint32_t u) {
-  if (!rests(u)) fail("ranks that others do as do not rest when these begin");
+  if (!rests(u)) fail(u, "ranks that others do as do not rest when these begin");
+  for (const auto& ranks : replicas_.ranks)
+    for (const uint32_t i : replicas_.units[u].places)
+      if (!host_.rests(ranks[i])) fail(u, "something has come to ranks that have not begun");
   const auto& first = replicas_.ranks.front();
   for (size_t k = 1; k < replicas_.ranks.size(); ++k) {
     const auto& ranks = replicas_.ranks[k];
@@ -162,16 +175,16 @@ void Splitting::split(uint32_t u) {
   split_at_ = now();
 }
 
-bool Splitting::starts(uint32_t rank, trace::GroupId group) {
-  const Place& at = places_[rank];
-  if (at.replica == kNone || !replicas_.joins[group]) return true;
-  Unit& unit = units_[at.unit];
-  if (!scouting_) {
-    if (unit.asleep) fail("a rank that others do as starts a collective with them");
-    return true;
+/// Its messages come to the other members.
+bool Splitting::starts(uint32_t, trace::GroupId group) {
+  if (!replicas_.joins[group]) return true;
+  for (const uint32_t u : joined_[group]) {
+    if (scouting_)
+      units_[u].joins = std::min(units_[u].joins, now());
+    else if (units_[u].asleep)
+      fail(u, "a collective of ranks that have not begun starts");
   }
-  unit.joins = std::min(unit.joins, now());
-  return false;
+  return !scouting_;
 }
 
 void Splitting::sends(uint32_t rank, uint32_t peer) {
@@ -182,7 +195,7 @@ void Splitting::sends(uint32_t rank, uint32_t peer) {
   if (scouting_) {
     if (at.unit != to.unit) sends_.push_back({now(), at.unit, to.unit});
   } else if (!units_[at.unit].asleep && units_[to.unit].asleep) {
-    fail("a message comes to ranks that have not begun");
+    fail(to.unit, "a message comes to ranks that have not begun");
   }
 }
 

@@ -24,6 +24,7 @@
 #include "configs/types.h"
 #include "sc_models/message_copies.h"
 #include "workload/graph/folding/replicas.h"
+#include "workload/trace/groups.h"
 
 namespace weft {
 
@@ -46,21 +47,28 @@ class Splitting final : public sc_core::sc_module {
  public:
   /// When each unit begins in the replicas that follow; 0: with the job.
   using Plan = std::vector<Picoseconds>;
+  /// A unit must begin before that time: a plan in which it does not was wrong.
+  struct Limit {
+    uint32_t unit = 0;
+    Picoseconds before = 0;
+  };
 
   /// All outlive the object. The machine has all ranks of the job, in their own places.
-  Splitting(sc_core::sc_module_name name, Machine& machine, SplitHost& host, const graph::Replicas& replicas);
+  Splitting(sc_core::sc_module_name name, Machine& machine, SplitHost& host, const trace::Groups& groups,
+            const graph::Replicas& replicas);
   ~Splitting() override;
 
-  // Before the job starts, one of these:
+  // Before the job starts, one of these; without them all ranks begin with the job:
   void scout();
-  /// `failed`: the plan does not fit; nothing that is done from then on counts. It does not return. `over`:
-  /// all ranks have begun.
-  void follow(Plan plan, std::function<void(const std::string& why)> failed, std::function<void()> over);
+  /// `failed`: the plan is wrong; nothing that is done from then on counts. It does not return. `over`: all
+  /// ranks have begun.
+  using Failed = std::function<void(const Limit& limit, const std::string& why)>;
+  void follow(Plan plan, Failed failed, std::function<void()> over);
 
   /// In a scout: the instant is over, and the next thing happens at `next`.
   void look(Picoseconds now, Picoseconds next);
   /// .. and all is over that can be.
-  Plan plan() const;
+  Plan plan(const std::vector<Limit>& limits) const;
 
   // What the job tells:
   /// Does the rank begin with the job?
@@ -84,7 +92,7 @@ class Splitting final : public sc_core::sc_module {
     uint32_t unit = 0;
   };
   struct Unit {
-    bool asleep = true;             ///< the first replica's stands for the others'
+    bool asleep = false;            ///< the first replica's stands for the others'
     Picoseconds begins = 0;         ///< there
     uint64_t under_way = 0;         ///< messages to it, in the first replica
     std::vector<Picoseconds> rest;  ///< scout: when it could begin, ascending
@@ -100,18 +108,19 @@ class Splitting final : public sc_core::sc_module {
   void split(uint32_t unit);
   bool rests(uint32_t unit) const;
   void copy(uint32_t rank, uint32_t dimension, const fabric::Transfer& transfer);
-  void fail(const std::string& why);
+  void fail(uint32_t unit, const std::string& why);
   Picoseconds now() const;
 
   Machine& machine_;
   SplitHost& host_;
   const graph::Replicas& replicas_;
-  std::vector<Place> places_;  ///< by rank
+  std::vector<Place> places_;                  ///< by rank
+  std::vector<std::vector<uint32_t>> joined_;  ///< by group that joins replicas: units of its members
   std::vector<Unit> units_;
   bool scouting_ = false;
   std::vector<Send> sends_;  ///< scout: between units
   std::vector<std::unique_ptr<Copies>> copies_;
-  std::function<void(const std::string&)> failed_;
+  Failed failed_;
   std::function<void()> over_;
   uint32_t asleep_ = 0;
   uint64_t late_ = 0;

@@ -61,7 +61,7 @@ class TraceJob : public Job, private JobHost, private SplitHost {
   /// Can ranks that are alike at first be told from one of them (Splitting)? Nobody is to look at single
   /// ranks then.
   bool splits() const;
-  /// Before start(), where splits(): to do so. It stays the job's.
+  /// Where splits(), before the simulation begins: what does so. It stays the job's.
   Splitting& split();
 
   void start();

@@ -27,7 +27,8 @@ bool TraceJob::splits() const {
 
 Splitting& TraceJob::split() {
   SplitHost& host = *this;
-  splitting_ = std::make_unique<Splitting>("splitting", machine_, host, folding_.replicas());
+  splitting_ =
+      std::make_unique<Splitting>("splitting", machine_, host, traces_.groups(), folding_.replicas());
   return *splitting_;
 }
 

@@ -309,6 +309,33 @@ void CheckedJob::measure(const collectives::CollectivePlan& plan, uint32_t times
     data_of_rank = std::max(data_of_rank, collectives::data_footprint(plan) / plan.members());
 }
 
+/// Ranks that do what this one does, of which it alone is looked at; 0: another one is.
+std::vector<uint32_t> CheckedJob::times_looked_at() const {
+  std::vector<uint32_t> times(traces_.npus());
+  for (uint32_t r = 0; r < traces_.npus(); ++r) times[r] = folding_.built(r) ? folding_.times(r) : 0;
+  const Replicas& replicas = folding_.replicas();
+  if (replicas.empty() || rules_->any() || config_.run.data != "none") return times;
+  std::vector<uint32_t> fewer = times;
+  for (size_t k = 0; k < replicas.ranks.size(); ++k)
+    for (const uint32_t r : replicas.ranks[k])
+      fewer[r] = k == 0 ? static_cast<uint32_t>(replicas.ranks.size()) : 0;
+  // Of each group that joins replicas some member must be looked at.
+  std::vector<bool> seen(groups_.size(), false);
+  for (uint32_t r = 0; r < traces_.npus(); ++r)
+    for (const trace::GroupId g : traces_.groups().of_rank(r)) seen[g] = seen[g] || fewer[r] != 0;
+  for (trace::GroupId g = 0; g < groups_.size(); ++g) {
+    const bool used = traces_.collectives().of_group(g) != 0;
+    if (used && replicas.joins[g] && g != trace::kWorld && !seen[g]) return times;
+  }
+  return fewer;
+}
+
+/// Groups that run what this one does, which is looked at for them. `times`: of the rank.
+uint32_t CheckedJob::groups_like(uint32_t rank, trace::GroupId group, uint32_t times) const {
+  if (const auto* c = folding_.of(rank)) return static_cast<uint32_t>(c->like(group).size());
+  return times > 1 && !folding_.replicas().joins[group] ? times : 1;
+}
+
 void CheckedJob::look_through() {
   // Every collective's plan is made here, so that what cannot run is refused before anything does.
   CostModel minimal;
@@ -336,10 +363,11 @@ void CheckedJob::look_through() {
     return collectives::message_time(config_, ranks_.npu(rank), ranks_.npu(node.peer), node.comm_size);
   };
   Bounds bounds(config_.npu, minimal, serial);
+  const std::vector<uint32_t> times_of = times_looked_at();
   uint64_t reduced = 0;
   for (uint32_t r = 0; r < traces_.npus(); ++r) {
-    if (!folding_.built(r)) continue;
-    const uint32_t times = folding_.times(r);
+    const uint32_t times = times_of[r];
+    if (times == 0) continue;
     double data = 0;
     TensorRoom room(config_);
     const auto path = trace::longest_path(traces_.index(r), [&](const trace::Node& node) {
@@ -348,7 +376,7 @@ void CheckedJob::look_through() {
         check_rules(r, node);
         const collectives::CollectiveRequest wanted = request(r, node);
         plan = rules_->plan(wanted, node, r, traces_.index(r).path());
-        if (const auto* c = folding_.of(r)) groups = static_cast<uint32_t>(c->like(wanted.group->id).size());
+        groups = groups_like(r, wanted.group->id, times);
         if (plan->chunks_reduced()) reduced += times;
         measure(*plan, times, wanted.group->size(traces_.npus()), data);
       }

@@ -80,6 +80,8 @@ class CheckedJob {
   const char* memory_of(const trace::Node& node) const;
   Picoseconds access_time(uint32_t rank, const trace::Node& node) const;
   Picoseconds slow_access_time(uint32_t rank, const trace::Node& node) const;
+  std::vector<uint32_t> times_looked_at() const;
+  uint32_t groups_like(uint32_t rank, trace::GroupId group, uint32_t times) const;
   void look_through();
   void check_capacity();
   void measure(const collectives::CollectivePlan& plan, uint32_t times, uint32_t group_size,
