@@ -214,9 +214,9 @@ ExitCode run(const RunOptions& options) {
   if (!parts || parts->first())
     for (const std::string& warning : traces.warnings()) warn(warning);
   if (parts) parts->split([&] { run_other_part(*parts, config, workload); });
-  SplitRun split(*workload.job, parts != nullptr || !options.record.block.empty() || causes != nullptr ||
-                                    config.output.timeline || !config.output.waves.empty() ||
-                                    workload.text != nullptr);
+  SplitRun split(workload.job, parts != nullptr || !options.record.block.empty() || causes != nullptr ||
+                                   config.output.timeline || !config.output.waves.empty() ||
+                                   workload.text != nullptr);
   const OutputFolder folder(
       config.output.dir,
       {"summary.json", "ranks.csv", "collectives.csv", "phases.csv", "layers.csv", "iterations.csv",

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <tuple>
+#include <vector>
 
 #include "configs/describe.h"
 #include "sc_main/decimal.h"
@@ -146,6 +148,80 @@ bool by_library(const CollectiveRow& row) {
   return !row.algorithm.empty();
 }
 
+namespace {
+
+/// The lines of a collective but for its number and group, which most of a job's groups have alike.
+class RowText {
+ public:
+  explicit RowText(bool planned) : planned_(planned) {}
+
+  /// In collectives.csv, and in phases.csv what stands between the group and the end of each line.
+  const std::string& line() const { return line_; }
+  const std::vector<std::string>& phases() const { return phases_; }
+
+  void tell(const CollectiveRow& row) {
+    if (told_ != nullptr && alike(*told_, row)) return;
+    told_ = &row;
+    Wide queue = 0;
+    Wide network = 0;
+    const graph::LayerName layer = graph::layer_of(row.name.str());
+    phases_.clear();
+    for (size_t i = 0; i < row.phases.size(); ++i) {
+      const CollectiveRow::Phase& phase = row.phases[i];
+      queue += phase.queue;
+      network += phase.network;
+      phases_.push_back(fmt::format("{},{},{},P{},{},{},{},{},{},{}\n", csv_field(row.name),
+                                    csv_field(layer.iteration), csv_field(layer.layer), i,
+                                    csv_field(phase.what), phase.operation.str(), phase.dimension.str(),
+                                    phase.algorithm.str(), nanoseconds(phase.queue),
+                                    nanoseconds(phase.network)));
+    }
+    line_ = fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", csv_field(row.name), row.bytes,
+                        row.ranks, row.chunks, times(row), nanoseconds(row.lower_bound), rates(row),
+                        nanoseconds(queue), nanoseconds(network), row.messages, whole(row.message_bytes),
+                        nanoseconds(row.split.queue), nanoseconds(row.split.serialise),
+                        nanoseconds(row.split.latency), nanoseconds(row.split.endpoint),
+                        nanoseconds(row.split.reduce),
+                        row.fidelity_rule == graph::FidelityRules::kNone ? "" : std::to_string(row.fidelity_rule),
+                        row.folded_members);
+    line_ += planned_ ? fmt::format(",{},{},{}\n", row.algorithm.str(), row.protocol.str(), row.channels) : "\n";
+  }
+
+ private:
+  static std::string times(const CollectiveRow& row) {
+    if (complete(row))
+      return fmt::format("{},{},{}", nanoseconds(row.started), nanoseconds(row.finished), nanoseconds(row.time()));
+    return row.started != kNever ? nanoseconds(row.started) + ",," : ",,";
+  }
+  static std::string rates(const CollectiveRow& row) {
+    if (!complete(row)) return ",,";
+    return fmt::format("{},{},{}", json_number(row.efficiency()), json_number(row.algorithm_bandwidth() / 1e9),
+                       json_number(row.bus_bandwidth() / 1e9));
+  }
+  static bool alike(const CollectiveRow& a, const CollectiveRow& b) {
+    const auto told = [](const CollectiveRow& r) {
+      return std::tie(r.op, r.bytes, r.ranks, r.chunks, r.started, r.finished, r.lower_bound, r.messages,
+                      r.message_bytes, r.split.queue, r.split.serialise, r.split.latency, r.split.endpoint,
+                      r.split.reduce, r.members_done, r.fidelity_rule, r.channels, r.folded_members);
+    };
+    return told(a) == told(b) && a.name.same(b.name) && a.algorithm.same(b.algorithm) &&
+           a.protocol.same(b.protocol) &&
+           std::equal(a.phases.begin(), a.phases.end(), b.phases.begin(), b.phases.end(),
+                      [](const CollectiveRow::Phase& x, const CollectiveRow::Phase& y) {
+                        return x.queue == y.queue && x.network == y.network && x.what.same(y.what) &&
+                               x.operation.same(y.operation) && x.dimension.same(y.dimension) &&
+                               x.algorithm.same(y.algorithm);
+                      });
+  }
+
+  const bool planned_;
+  const CollectiveRow* told_ = nullptr;
+  std::string line_;
+  std::vector<std::string> phases_;
+};
+
+}  // namespace
+
 void write_collectives(const OutputFolder& folder, const std::vector<CollectiveRow>& rows,
                        FileSet* together) {
   ResultFile file(folder.file("collectives.csv"), together);
@@ -158,41 +234,16 @@ void write_collectives(const OutputFolder& folder, const std::vector<CollectiveR
   file.append(planned ? ",algo,proto,channels\n" : "\n");
   phases.append(
       "stream,op,group,name,iteration,layer,phase,what,phase_op,dimension,algorithm,queue_ns,network_ns\n");
+  RowText text(planned);
   for (const CollectiveRow& row : rows) {
-    Wide queue = 0;
-    Wide network = 0;
-    const graph::LayerName layer = graph::layer_of(row.name.str());
-    for (size_t i = 0; i < row.phases.size(); ++i) {
-      const CollectiveRow::Phase& phase = row.phases[i];
-      queue += phase.queue;
-      network += phase.network;
-      phases.append(fmt::format("{},{},{},{},{},{},P{},{},{},{},{},{},{}\n", row.stream, to_string(row.op),
-                                csv_field(row.group), csv_field(row.name), csv_field(layer.iteration),
-                                csv_field(layer.layer), i, csv_field(phase.what), phase.operation.str(),
-                                phase.dimension.str(), phase.algorithm.str(), nanoseconds(phase.queue),
-                                nanoseconds(phase.network)));
+    text.tell(row);
+    const std::string which = fmt::format("{},{},{},", row.stream, to_string(row.op), csv_field(row.group));
+    for (const std::string& phase : text.phases()) {
+      phases.append(which);
+      phases.append(phase);
     }
-    std::string times = ",,";
-    std::string rates = ",,";
-    if (complete(row)) {
-      times = fmt::format("{},{},{}", nanoseconds(row.started), nanoseconds(row.finished),
-                          nanoseconds(row.time()));
-      rates =
-          fmt::format("{},{},{}", json_number(row.efficiency()), json_number(row.algorithm_bandwidth() / 1e9),
-                      json_number(row.bus_bandwidth() / 1e9));
-    } else if (row.started != kNever) {
-      times = nanoseconds(row.started) + ",,";
-    }
-    file.append(fmt::format(
-        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", row.stream, to_string(row.op),
-        csv_field(row.group), csv_field(row.name), row.bytes, row.ranks, row.chunks, times,
-        nanoseconds(row.lower_bound), rates, nanoseconds(queue), nanoseconds(network), row.messages,
-        whole(row.message_bytes), nanoseconds(row.split.queue), nanoseconds(row.split.serialise),
-        nanoseconds(row.split.latency), nanoseconds(row.split.endpoint), nanoseconds(row.split.reduce),
-        row.fidelity_rule == graph::FidelityRules::kNone ? "" : std::to_string(row.fidelity_rule),
-        row.folded_members));
-    file.append(planned ? fmt::format(",{},{},{}\n", row.algorithm.str(), row.protocol.str(), row.channels)
-                        : "\n");
+    file.append(which);
+    file.append(text.line());
   }
   file.close();
   phases.close();

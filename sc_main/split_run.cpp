@@ -4,7 +4,6 @@
 #include "sc_main/split_run.h"
 
 #include <fmt/format.h>
-#include <malloc.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,9 +12,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <optional>
 #include <systemc>
-#include <vector>
 
 #include "configs/stop.h"
 #include "parts/byte_stream.h"
@@ -35,56 +32,29 @@ Picoseconds kernel_time() {
   return sc_core::sc_time_stamp().value();
 }
 
-/// Instant by instant, until nothing is left to do.
-Splitting::Plan run_scout(TraceJob& job, Splitting& splitting, const std::vector<Splitting::Limit>& limits) {
-  splitting.scout();
-  job.start();
-  while (sc_core::sc_pending_activity() && !stop_requested()) {
-    const Picoseconds wait = sc_core::sc_time_to_pending_activity().value();
-    const Picoseconds instant = kernel_time() + wait;
-    advance(sc_core::sc_time::from_value(wait + 1), sc_core::SC_EXIT_ON_STARVATION);
-    const Picoseconds next = sc_core::sc_pending_activity()
-                                 ? kernel_time() + sc_core::sc_time_to_pending_activity().value()
-                                 : kNever;
-    splitting.look(instant, next);
-  }
-  Splitting::Plan plan = splitting.plan(limits);
-  if (stop_requested()) std::fill(plan.begin(), plan.end(), 0);
-  return plan;
+Picoseconds next_event() {
+  return sc_core::sc_pending_activity() ? kernel_time() + sc_core::sc_time_to_pending_activity().value()
+                                        : kNever;
 }
 
-/// In a process of its own, a copy of this one. Nothing: it came to nothing.
-std::optional<Splitting::Plan> scout(TraceJob& job, Splitting& splitting,
-                                     const std::vector<Splitting::Limit>& limits) {
-  std::fflush(stdout);
-  std::fflush(stderr);
-  int ends[2] = {-1, -1};
-  if (pipe(ends) != 0) return std::nullopt;
-  const pid_t parent = getpid();
-  const pid_t child = fork();
-  if (child == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    close(ends[0]);
-    if (getppid() != parent) _exit(1);
-    try {
-      const Splitting::Plan plan = run_scout(job, splitting, limits);
-      _exit(
-          parts::write_all(ends[1], reinterpret_cast<const char*>(plan.data()), plan.size() * sizeof plan[0])
-              ? 0
-              : 1);
-    } catch (const std::exception&) {
-      _exit(1);  // the run itself will say so
-    }
+/// In the scout's process: instant by instant, until nothing is left to do. No plan: nobody could follow it.
+Splitting::Plan scout(std::unique_ptr<graph::CheckedJob> checked,
+                      const std::vector<Splitting::Limit>& limits) {
+  set_up_kernel();
+  const std::unique_ptr<Machine, NoTeardown> machine(
+      new Machine("job", checked->config(), TraceJob::scout_options(*checked)));
+  const std::unique_ptr<TraceJob, NoTeardown> job(new TraceJob(*machine, std::move(checked)));
+  if (!job->splits()) return {};
+  Splitting& splitting = job->split();
+  splitting.scout();
+  job->start();
+  advance(sc_core::SC_ZERO_TIME, sc_core::SC_EXIT_ON_STARVATION);
+  for (Picoseconds instant = next_event(); instant != kNever; instant = next_event()) {
+    if (stop_requested()) return {};
+    advance(sc_core::sc_time::from_value(instant + 1 - kernel_time()), sc_core::SC_EXIT_ON_STARVATION);
+    splitting.look(instant, next_event());
   }
-  close(ends[1]);
-  Splitting::Plan plan(job.folding().replicas().units.size());
-  const bool whole = child > 0 && parts::read_all(ends[0], reinterpret_cast<char*>(plan.data()),
-                                                  plan.size() * sizeof plan[0]);
-  close(ends[0]);
-  int status = 1;
-  if (child > 0) waitpid(child, &status, 0);
-  if (!whole || status != 0) return std::nullopt;
-  return plan;
+  return splitting.plan(limits);
 }
 
 bool pays(const graph::CheckedJob& job) {
@@ -98,43 +68,83 @@ bool pays(const graph::CheckedJob& job) {
 
 }  // namespace
 
-SplitRun::SplitRun(const graph::CheckedJob& job, bool watched) {
-  if (watched || !pays(job)) return;
-  for (;;) {
-    reserve_.reset();
-    if (limits_.size() > kMostAttempts) return;
+SplitRun::SplitRun(std::unique_ptr<graph::CheckedJob>& job, bool watched) {
+  if (watched || !pays(*job)) return;
+  units_ = job->folding().replicas().units.size();
+  if (keep_reserve()) send_scout(job);
+}
+
+SplitRun::~SplitRun() = default;
+
+/// False: each rank is to be simulated.
+bool SplitRun::keep_reserve() {
+  while (limits_.size() <= kMostAttempts) {
     reserve_ = std::make_unique<parts::Reserve>();
     std::string wrong;
     try {
       wrong = reserve_->make();
     } catch (const UserError&) {
-      reserve_.reset();
-      return;
+      break;
     }
-    if (wrong.empty()) return;
+    if (wrong.empty()) return true;
     // This is the reserve: it goes on with what the plan was wrong in.
     Splitting::Limit limit;
     std::memcpy(&limit, wrong.data(), sizeof limit);
     limits_.push_back(limit);
   }
+  reserve_.reset();
+  return false;
 }
 
-SplitRun::~SplitRun() = default;
+/// It does its work while the machine is built.
+void SplitRun::send_scout(std::unique_ptr<graph::CheckedJob>& job) {
+  std::fflush(stdout);
+  std::fflush(stderr);
+  int ends[2] = {-1, -1};
+  const pid_t parent = getpid();
+  if (pipe(ends) != 0) return;
+  scout_ = fork();
+  from_scout_ = ends[0];
+  if (scout_ != 0) {
+    close(ends[1]);
+    return;
+  }
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(1);
+  std::signal(SIGINT, SIG_IGN);
+  reserve_->disown();
+  try {
+    const Splitting::Plan plan = scout(std::move(job), limits_);
+    const bool told =
+        plan.size() == units_ &&
+        parts::write_all(ends[1], reinterpret_cast<const char*>(plan.data()), plan.size() * sizeof plan[0]);
+    _exit(told ? 0 : 1);
+  } catch (const std::exception&) {
+    _exit(1);  // the run itself will say so
+  }
+}
+
+/// Nothing: there is none.
+std::optional<Splitting::Plan> SplitRun::report_of_scout() {
+  if (scout_ <= 0) return std::nullopt;
+  Splitting::Plan plan(units_);
+  const bool told =
+      parts::read_all(from_scout_, reinterpret_cast<char*>(plan.data()), plan.size() * sizeof plan[0]);
+  close(from_scout_);
+  int status = 1;
+  waitpid(scout_, &status, 0);
+  const bool late = std::any_of(plan.begin(), plan.end(), [](Picoseconds at) { return at != 0; });
+  return told && status == 0 && late ? std::optional(plan) : std::nullopt;
+}
 
 void SplitRun::prepare(TraceJob& job) {
   if (reserve_ == nullptr) return;
-  if (!job.splits()) {
+  const std::optional<Splitting::Plan> plan = report_of_scout();
+  if (!plan || !job.splits()) {
     reserve_.reset();
     return;
   }
   Splitting& splitting = job.split();
-  advance(sc_core::SC_ZERO_TIME, sc_core::SC_EXIT_ON_STARVATION);  // elaborates, once for both processes
-  malloc_trim(0);  // or the other one would do it, and touch all memory
-  const std::optional<Splitting::Plan> plan = scout(job, splitting, limits_);
-  if (!plan || std::all_of(plan->begin(), plan->end(), [](Picoseconds at) { return at == 0; })) {
-    reserve_.reset();
-    return;
-  }
   splitting.follow(
       *plan, [this](const Splitting::Limit& limit, const std::string& why) { start_again(limit, why); },
       [this] { reserve_.reset(); });

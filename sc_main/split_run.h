@@ -7,7 +7,10 @@
 #ifndef WEFT_SC_MAIN_SPLIT_RUN_H
 #define WEFT_SC_MAIN_SPLIT_RUN_H
 
+#include <sys/types.h>
+
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,18 +23,23 @@ class SplitRun {
  public:
   /// Before the machine is built. `watched`: something looks at single ranks, so that all are simulated.
   /// Where the run starts again, this returns in the process that does so.
-  SplitRun(const graph::CheckedJob& job, bool watched);
+  SplitRun(std::unique_ptr<graph::CheckedJob>& job, bool watched);
   ~SplitRun();
 
   /// When the machine is built, before TraceJob::start(). The object outlives the run.
   void prepare(TraceJob& job);
 
  private:
+  bool keep_reserve();
+  void send_scout(std::unique_ptr<graph::CheckedJob>& job);
+  std::optional<Splitting::Plan> report_of_scout();
   [[noreturn]] void start_again(const Splitting::Limit& limit, const std::string& why);
 
-  std::vector<Splitting::Limit> limits_;  ///< that earlier plans have not kept
-
+  std::vector<Splitting::Limit> limits_;     ///< that earlier plans have not kept
   std::unique_ptr<parts::Reserve> reserve_;  ///< null: the job is not split, or can no longer fail
+  pid_t scout_ = -1;
+  int from_scout_ = -1;
+  size_t units_ = 0;
 };
 
 }  // namespace weft::cli

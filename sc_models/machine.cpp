@@ -42,7 +42,8 @@ Machine::Machine(sc_core::sc_module_name name, const Config& config, const Optio
                 if (on_starts_) on_starts_();
               }),
       slot_waits_(config, [this] { end_of_instant_.request(); }),
-      folded_(!options.mirrored.empty()),
+      folded_(!options.mirrored.empty() || !options.only.empty()),
+      partial_(!options.only.empty()),
       mirrored_(options.mirrored),
       images_([](const fabric::Packet& packet) {
         return unpack(packet.id_low, packet.id_high).kind == MessageId::Kind::point_to_point;
@@ -50,7 +51,7 @@ Machine::Machine(sc_core::sc_module_name name, const Config& config, const Optio
       mirrors_(geometry_.dimensions()),
       neighbour_mirrors_(geometry_.dimensions()),
       line_switches_(geometry_.dimensions()),
-      whole_(options.whole),
+      whole_(options.only.empty() ? options.whole : options.only),
       choices_(config),
       dram_(config.hbm.banked() ? make_dram_device(config.hbm, config.hbm.stacks) : nullptr) {
   if (folded_ && config_.remapped())
@@ -78,7 +79,7 @@ Machine::Machine(sc_core::sc_module_name name, const Config& config, const Optio
   for (const auto& image : options.images)
     images_.add(image.from, image.to, {image.source, image.destination});
   pool_.keep_causes(options.causes);
-  if (!options.joined.empty()) slot_waits_.expect_some_of(geometry_.npus(), false);
+  if (!options.joined.empty() || partial_) slot_waits_.expect_some_of(geometry_.npus(), false);
   build_nmus(built, options);
   build_taps(options);
   for (uint32_t d = 0; d < geometry_.dimensions(); ++d) {

@@ -71,6 +71,9 @@ class Machine : public sc_core::sc_module {
     External external;
     /// With `mirrored`: the ranks that are built beside them and reach each other, ascending.
     std::vector<uint32_t> whole;
+    /// Only these ranks are built, ascending, which reach each other; empty: all. On Switch dimensions at
+    /// `message` fidelity. Not with `mirrored`.
+    std::vector<uint32_t> only;
     /// The machine is one part of a larger one, which other processes simulate (docs/parts.md): it has the
     /// NPUs that are in it. Null: all. Not with `mirrored`, nor with what parts_refusal() names. Outlives the
     /// machine.
@@ -124,6 +127,8 @@ class Machine : public sc_core::sc_module {
   void detach();
   /// The rank has modules of its own.
   bool built(uint32_t rank) const { return rank < nmus_.size() && nmus_[rank] != nullptr; }
+  /// Options::only is set.
+  bool partial() const { return partial_; }
   /// Ranks that stand for others.
   const std::vector<uint32_t>& mirrored() const { return mirrored_; }
   /// What is called in the part `starts` of an instant in which request_starts() was called; empty: nothing.
@@ -322,6 +327,7 @@ class Machine : public sc_core::sc_module {
   std::function<void()> on_starts_;
   collectives::SlotWaits slot_waits_;
   bool folded_ = false;
+  bool partial_ = false;
   std::vector<uint32_t> mirrored_;
   fabric::MessageImages images_;
   std::vector<fabric::MirrorFabric::Line> mirrors_;               ///< by dimension

@@ -176,7 +176,7 @@ void Splitting::split(uint32_t u) {
 }
 
 /// Its messages come to the other members.
-bool Splitting::starts(uint32_t, trace::GroupId group) {
+bool Splitting::starts(trace::GroupId group) {
   if (!replicas_.joins[group]) return true;
   for (const uint32_t u : joined_[group]) {
     if (scouting_)

@@ -3,13 +3,17 @@
 //
 // Replicas of a job that do the same at first (graph::Replicas): one of them runs for all, and each unit of
 // the others begins in the state that it has reached there, shortly before something could tell them apart. A
-// unit's time for that is known from a scout: the one replica alone, in which collectives that join replicas
-// never end. docs/folding.md says why that is exact.
+// unit's time for that is known from a scout: a process with the first replica alone, in which collectives
+// that join replicas never end. docs/folding.md says why that is exact.
 //
-//     Splitting in a scout (another process)         in the run
-//     scout(); TraceJob::start()                     follow(plan, ..); TraceJob::start()
-//     after each instant: look(..)                   sc_start as ever
-//     plan()
+//     in the scout                                   in the run
+//     Machine machine(.., scout_options(*checked));  Machine machine(.., machine_options(*checked));
+//     TraceJob job(machine, std::move(checked));     TraceJob job(machine, std::move(checked));
+//     Splitting& splitting = job.split();            Splitting& splitting = job.split();
+//     splitting.scout();                             splitting.follow(plan, ..);
+//     job.start();                                   job.start();
+//     after each instant: splitting.look(..);        sc_start as ever
+//     plan = splitting.plan({});
 
 #ifndef WEFT_SC_MODELS_SPLITTING_H
 #define WEFT_SC_MODELS_SPLITTING_H
@@ -73,8 +77,8 @@ class Splitting final : public sc_core::sc_module {
   // What the job tells:
   /// Does the rank begin with the job?
   bool begins(uint32_t rank) const;
-  /// The rank starts its part of a collective. False: it does not, in a scout.
-  bool starts(uint32_t rank, trace::GroupId group);
+  /// A rank starts its part of a collective of the group. False: it does not, in a scout.
+  bool starts(trace::GroupId group);
   void sends(uint32_t rank, uint32_t peer);
   void arrived(uint32_t rank);
 

@@ -272,7 +272,7 @@ JobPart::Collectives TraceJob::take_collectives() {
 std::optional<CollectiveStart> TraceJob::start_collective(uint32_t rank, const trace::Node& node) {
   CollectiveStart start;
   const collectives::CollectiveRequest wanted = checked_->request(rank, node, &start.priority);
-  if (splitting_ != nullptr && !splitting_->starts(rank, wanted.group->id)) return {};
+  if (splitting_ != nullptr && !splitting_->starts(wanted.group->id)) return {};
   start.priority = orders_.priority(rank, node.order, start.priority);
   start.plan = plans_->plan(wanted);
   const CollectiveRow& own = start_row(rank, wanted.group->id, node, *start.plan);

@@ -61,6 +61,8 @@ class TraceJob : public Job, private JobHost, private SplitHost {
   /// Can ranks that are alike at first be told from one of them (Splitting)? Nobody is to look at single
   /// ranks then.
   bool splits() const;
+  /// For the machine of a scout (Splitting).
+  static Machine::Options scout_options(const graph::CheckedJob& checked);
   /// Where splits(), before the simulation begins: what does so. It stays the job's.
   Splitting& split();
 
@@ -104,8 +106,9 @@ class TraceJob : public Job, private JobHost, private SplitHost {
   void check_machine() const;
   /// The rank has modules of its own on this machine.
   bool simulated(uint32_t rank) const {
-    return folding_.built(rank) && (machine_.part_links() == nullptr || machine_.built(ranks_.npu(rank)));
+    return folding_.built(rank) && (whole_machine() || machine_.built(ranks_.npu(rank)));
   }
+  bool whole_machine() const { return machine_.part_links() == nullptr && !machine_.partial(); }
   Counts counted() const;
   /// Of a collective that some member has started, by the job's number.
   CollectiveRow& row(uint32_t number) { return rows_[row_of_[number - 1] - 1]; }

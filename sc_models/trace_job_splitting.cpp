@@ -25,6 +25,12 @@ bool TraceJob::splits() const {
   });
 }
 
+Machine::Options TraceJob::scout_options(const graph::CheckedJob& checked) {
+  Machine::Options options = machine_options();
+  options.only = checked.folding().replicas().ranks.front();
+  return options;
+}
+
 Splitting& TraceJob::split() {
   SplitHost& host = *this;
   splitting_ =

@@ -5,12 +5,15 @@
 // training steps with tensor-parallel collectives, pipelines of messages, stragglers, and collectives that
 // join replicas early and late, against a run that simulates each rank from the beginning.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
+#include <memory>
+#include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -27,53 +30,54 @@ using test::Outcome;
 using test::PbNode;
 using test::Random;
 
-/// What a scout finds, in a process of its own.
-Splitting::Plan scout(TraceJob& job, Splitting& splitting, const std::vector<Splitting::Limit>& limits) {
-  Splitting::Plan plan(job.folding().replicas().units.size());
-  int ends[2] = {-1, -1};
-  if (pipe(ends) != 0) throw std::runtime_error("no pipe");
-  const pid_t child = fork();
-  if (child == 0) {
-    splitting.scout();
-    job.start();
-    const auto now = [] { return Picoseconds{sc_core::sc_time_stamp().value()}; };
-    while (sc_core::sc_pending_activity()) {
-      const Picoseconds wait = sc_core::sc_time_to_pending_activity().value();
-      const Picoseconds instant = now() + wait;
-      sc_core::sc_start(sc_core::sc_time::from_value(wait + 1), sc_core::SC_EXIT_ON_STARVATION);
-      splitting.look(instant, sc_core::sc_pending_activity()
-                                  ? now() + sc_core::sc_time_to_pending_activity().value()
-                                  : kNever);
-    }
-    plan = splitting.plan(limits);
-    const auto bytes = static_cast<ssize_t>(plan.size() * sizeof plan[0]);
-    _exit(write(ends[1], plan.data(), static_cast<size_t>(bytes)) == bytes ? 0 : 1);
-  }
-  close(ends[1]);
-  const auto bytes = static_cast<ssize_t>(plan.size() * sizeof plan[0]);
-  const bool whole = read(ends[0], plan.data(), static_cast<size_t>(bytes)) == bytes;
-  close(ends[0]);
-  int status = 0;
-  waitpid(child, &status, 0);
-  if (!whole || status != 0) throw std::runtime_error("the scout has failed");
-  return plan;
+std::unique_ptr<graph::CheckedJob> checked(const Config& config, const trace::JobTrace& traces) {
+  return std::make_unique<graph::CheckedJob>(config, traces, graph::fold_job(config, traces));
 }
 
-/// As test::run(); `folding` is "split N of M ranks", "wrong plan: ..", "does not split".
+/// The plan of a scout, times separated by spaces; "" if the job does not split.
+std::string scout(const Config& config, const JobFiles& files, const std::vector<Splitting::Limit>& limits) {
+  const test::Isolated found = test::isolated([&]() -> std::string {
+    const trace::JobTrace traces = files.open();
+    auto job = checked(config, traces);
+    if (job->folding().replicas().empty()) return "";
+    Machine machine("job", config, TraceJob::scout_options(*job));
+    TraceJob first(machine, std::move(job));
+    if (!first.splits()) return "";
+    Splitting& splitting = first.split();
+    splitting.scout();
+    first.start();
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);
+    const auto next = [] {
+      return sc_core::sc_pending_activity() ? Picoseconds{sc_core::sc_time_stamp().value() +
+                                                          sc_core::sc_time_to_pending_activity().value()}
+                                            : kNever;
+    };
+    for (Picoseconds instant = next(); instant != kNever; instant = next()) {
+      const Picoseconds wait = instant + 1 - sc_core::sc_time_stamp().value();
+      sc_core::sc_start(sc_core::sc_time::from_value(wait), sc_core::SC_EXIT_ON_STARVATION);
+      splitting.look(instant, next());
+    }
+    return fmt::format("{}", fmt::join(splitting.plan(limits), " "));
+  });
+  if (found.status != 0) throw std::runtime_error("the scout has failed: " + found.text);
+  return found.text;
+}
+
+/// As test::run(); `folding` is "split N of M ranks", "wrong plan: .." or "does not split".
 Outcome run_split(const Config& config, const JobFiles& files, const std::vector<Splitting::Limit>& limits) {
+  Splitting::Plan plan;
+  std::istringstream times(scout(config, files, limits));
+  for (Picoseconds at = 0; times >> at;) plan.push_back(at);
+  if (std::all_of(plan.begin(), plan.end(), [](Picoseconds at) { return at == 0; }))
+    return {"", "does not split"};
   const auto result = test::isolated([&]() -> std::string {
     const trace::JobTrace traces = files.open();
     test::SoloTraceJob job("job", config, traces, true);
-    if (!job.splits()) return "does not split\n";
-    Splitting& splitting = job.split();
-    sc_core::sc_start(sc_core::SC_ZERO_TIME);
-    const Splitting::Plan plan = scout(job, splitting, limits);
+    if (!job.splits()) return "does not split, and did so in the scout\n";
     const auto wrong = [](const Splitting::Limit& limit, const std::string&) {
       throw std::runtime_error(fmt::format("wrong plan {} {} ", limit.unit, limit.before));
     };
-    if (std::all_of(plan.begin(), plan.end(), [](Picoseconds at) { return at == 0; }))
-      return "does not split\n";
-    splitting.follow(plan, wrong, [] {});
+    job.split().follow(plan, wrong, [] {});
     job.start();
     run_to_the_end(job);
     if (!job.finished()) return job.stall_report();

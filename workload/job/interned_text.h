@@ -22,6 +22,8 @@ class InternedText {
   const std::string& str() const { return *text_; }
   operator const std::string&() const { return *text_; }  // NOLINT(google-explicit-constructor)
   bool empty() const { return text_->empty(); }
+  /// The same text.
+  bool same(const InternedText& other) const { return text_ == other.text_; }
 
  private:
   static const std::string& kept(const std::string& text) {
