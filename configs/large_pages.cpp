@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <new>
+#include <unordered_map>
 
 #if defined(__linux__)
 #include <sys/mman.h>
@@ -24,7 +25,9 @@ namespace {
 
 constexpr std::size_t kLine = 64;
 constexpr std::size_t kPair = 2 * kLine;
-constexpr std::size_t kLargest = std::size_t{16} << 10;  ///< larger blocks are allocations of their own
+constexpr std::size_t kSmallBlock = std::size_t{16} << 10;  ///< of those there are many
+/// Between the two, blocks are allocations of their own: vectors that grow leave them behind.
+constexpr std::size_t kLargeBlock = std::size_t{256} << 10;
 
 std::size_t rounded(std::size_t bytes) {
   return (std::max<std::size_t>(bytes, 1) + kLine - 1) / kLine * kLine;
@@ -35,7 +38,7 @@ bool apart(std::size_t size) {
   (void)size;
   return true;
 #else
-  return size > kLargest;
+  return size > kSmallBlock && size < kLargeBlock;
 #endif
 }
 
@@ -44,20 +47,20 @@ bool apart(std::size_t size) {
 class Regions {
  public:
   void* take(std::size_t size) {
-    Free*& free = free_[size / kLine];
+    Free*& free = free_of(size);
     if (free != nullptr) {
       Free* const block = free;
       free = block->next;
       return block;
     }
     if (size % kPair == 0) at_ = (at_ + kPair - 1) / kPair * kPair;
-    if (at_ + size > end_) add();
+    if (at_ + size > end_) add(size);
     const std::uintptr_t block = at_;
     at_ += size;
     return reinterpret_cast<void*>(block);
   }
   void give(void* block, std::size_t size) noexcept {
-    Free*& free = free_[size / kLine];
+    Free*& free = free_of(size);
     free = new (block) Free{free};
   }
 
@@ -67,11 +70,14 @@ class Regions {
   };
   static constexpr std::size_t kLargePage = std::size_t{2} << 20;
 
-  void add() {
+  Free*& free_of(std::size_t size) { return size <= kSmallBlock ? free_[size / kLine] : large_free_[size]; }
+
+  void add(std::size_t wanted) {
     // A limit of the process (ulimit -v) counts the addresses, so that few are taken in advance.
     const std::size_t eighth =
         std::clamp(total_ / 8 / kLargePage, std::size_t{1}, std::size_t{16}) * kLargePage;
-    const std::size_t size = total_ < kLargePage / 2 ? kLargePage / 8 : eighth;
+    const std::size_t least = total_ < kLargePage / 2 ? kLargePage / 8 : eighth;
+    const std::size_t size = wanted <= least ? least : (wanted + kLargePage - 1) / kLargePage * kLargePage;
     at_ = map(size);
     end_ = at_ + size;
     total_ += size;
@@ -99,7 +105,8 @@ class Regions {
   std::uintptr_t at_ = 0;
   std::uintptr_t end_ = 0;
   std::size_t total_ = 0;
-  Free* free_[kLargest / kLine + 1] = {};
+  Free* free_[kSmallBlock / kLine + 1] = {};
+  std::unordered_map<std::size_t, Free*> large_free_;  ///< by size
 };
 
 /// Never destroyed: modules may outlive every static object of this library.

@@ -170,33 +170,34 @@ class RowText {
       const CollectiveRow::Phase& phase = row.phases[i];
       queue += phase.queue;
       network += phase.network;
-      phases_.push_back(fmt::format("{},{},{},P{},{},{},{},{},{},{}\n", csv_field(row.name),
-                                    csv_field(layer.iteration), csv_field(layer.layer), i,
-                                    csv_field(phase.what), phase.operation.str(), phase.dimension.str(),
-                                    phase.algorithm.str(), nanoseconds(phase.queue),
-                                    nanoseconds(phase.network)));
+      phases_.push_back(fmt::format(
+          "{},{},{},P{},{},{},{},{},{},{}\n", csv_field(row.name), csv_field(layer.iteration),
+          csv_field(layer.layer), i, csv_field(phase.what), phase.operation.str(), phase.dimension.str(),
+          phase.algorithm.str(), nanoseconds(phase.queue), nanoseconds(phase.network)));
     }
-    line_ = fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", csv_field(row.name), row.bytes,
-                        row.ranks, row.chunks, times(row), nanoseconds(row.lower_bound), rates(row),
-                        nanoseconds(queue), nanoseconds(network), row.messages, whole(row.message_bytes),
-                        nanoseconds(row.split.queue), nanoseconds(row.split.serialise),
-                        nanoseconds(row.split.latency), nanoseconds(row.split.endpoint),
-                        nanoseconds(row.split.reduce),
-                        row.fidelity_rule == graph::FidelityRules::kNone ? "" : std::to_string(row.fidelity_rule),
-                        row.folded_members);
-    line_ += planned_ ? fmt::format(",{},{},{}\n", row.algorithm.str(), row.protocol.str(), row.channels) : "\n";
+    line_ = fmt::format(
+        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", csv_field(row.name), row.bytes, row.ranks,
+        row.chunks, times(row), nanoseconds(row.lower_bound), rates(row), nanoseconds(queue),
+        nanoseconds(network), row.messages, whole(row.message_bytes), nanoseconds(row.split.queue),
+        nanoseconds(row.split.serialise), nanoseconds(row.split.latency), nanoseconds(row.split.endpoint),
+        nanoseconds(row.split.reduce),
+        row.fidelity_rule == graph::FidelityRules::kNone ? "" : std::to_string(row.fidelity_rule),
+        row.folded_members);
+    line_ +=
+        planned_ ? fmt::format(",{},{},{}\n", row.algorithm.str(), row.protocol.str(), row.channels) : "\n";
   }
 
  private:
   static std::string times(const CollectiveRow& row) {
     if (complete(row))
-      return fmt::format("{},{},{}", nanoseconds(row.started), nanoseconds(row.finished), nanoseconds(row.time()));
+      return fmt::format("{},{},{}", nanoseconds(row.started), nanoseconds(row.finished),
+                         nanoseconds(row.time()));
     return row.started != kNever ? nanoseconds(row.started) + ",," : ",,";
   }
   static std::string rates(const CollectiveRow& row) {
     if (!complete(row)) return ",,";
-    return fmt::format("{},{},{}", json_number(row.efficiency()), json_number(row.algorithm_bandwidth() / 1e9),
-                       json_number(row.bus_bandwidth() / 1e9));
+    return fmt::format("{},{},{}", json_number(row.efficiency()),
+                       json_number(row.algorithm_bandwidth() / 1e9), json_number(row.bus_bandwidth() / 1e9));
   }
   static bool alike(const CollectiveRow& a, const CollectiveRow& b) {
     const auto told = [](const CollectiveRow& r) {

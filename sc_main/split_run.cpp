@@ -4,6 +4,7 @@
 #include "sc_main/split_run.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -127,6 +128,11 @@ void SplitRun::send_scout(std::unique_ptr<graph::CheckedJob>& job) {
 /// Nothing: there is none.
 std::optional<Splitting::Plan> SplitRun::report_of_scout() {
   if (scout_ <= 0) return std::nullopt;
+  // A signal ends the wait.
+  pollfd answer{from_scout_, POLLIN, 0};
+  while (!stop_requested() && poll(&answer, 1, 50) == 0) {
+  }
+  if (stop_requested()) kill(scout_, SIGKILL);
   Splitting::Plan plan(units_);
   const bool told =
       parts::read_all(from_scout_, reinterpret_cast<char*>(plan.data()), plan.size() * sizeof plan[0]);

@@ -29,7 +29,13 @@ class Crossbar : public SwitchModel {
   };
   void work(Picoseconds now) override;
 
+  struct Going {
+    Held held;
+    uint32_t port = 0;
+  };
+
   fabric::TimedQueue<Held, uint64_t> queue_;
+  std::vector<Going> going_;  ///< those that go on at this instant; empty between the calls
   uint32_t arrivals_ = 0;
 };
 

@@ -369,6 +369,7 @@ void Machine::build_switches(uint32_t p, uint32_t d, vcd::ProbeHub* probes) {
     }
     for (uint32_t c = 0; c < dimension.size; ++c) {
       const uint32_t place = geometry_.with_coordinate(r, d, c);
+      module.ports()[c].peer_hint = at(place).hot();
       cuts_.join(*at(place).end({d, false, p}).initiator, *module.ports()[c].target, [&]() -> JoinedLink {
         return {{link_name_at(p, d, place, 0), module.report(c).name},
                 nmu_end(place),

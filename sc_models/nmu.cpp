@@ -48,6 +48,7 @@ void Nmu::Port::fetch_peer() const {
   }
   const char* peer = static_cast<const char*>(peer_hint);
   __builtin_prefetch(forward != nullptr ? static_cast<const void*>(forward) : backward);
+  if (peer == nullptr) return;
   for (int line = 0; line < 4; ++line) __builtin_prefetch(peer + 64 * line);
 }
 
@@ -428,7 +429,7 @@ Picoseconds Nmu::reduction_time(uint64_t bytes) {
 }
 
 const Nmu::Route& Nmu::route(uint32_t destination, uint8_t variant) {
-  if (!routes_) routes_ = std::make_unique<Route[]>(kRoutes);
+  if (routes_.empty()) routes_.resize(kRoutes);
   Route& cached =
       routes_[(destination ^ (destination >> 4) ^ (destination >> 8) ^ (destination >> 12)) % kRoutes];
   if (cached.destination != destination || cached.variant != variant)

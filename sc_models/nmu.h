@@ -381,9 +381,10 @@ class Nmu : public NmuModel, private Wakeable, public MessagePort {
   Picoseconds endpoint_delay_ = 0;
   std::vector<EndDelays> ends_;  ///< by physical dimension; empty: `endpoint_delay_` for all
   fabric::PacketPool& pool_;
-  Port* port_ = nullptr;             ///< ports_.data()
-  Port* likely_ = nullptr;           ///< where the next message probably goes out
-  std::unique_ptr<Route[]> routes_;  ///< those taken last, kRoutes of them; null: none but to neighbours
+  Port* port_ = nullptr;    ///< ports_.data()
+  Port* likely_ = nullptr;  ///< where the next message probably goes out
+  /// Those taken last, kRoutes of them; empty: none but to neighbours.
+  std::vector<Route, LargePageAllocator<Route>> routes_;
   NpuId rank_;
   uint32_t place_ = 0;  ///< packets' destinations are places
   uint32_t pushed_ = 0;

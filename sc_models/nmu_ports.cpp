@@ -191,7 +191,7 @@ void Nmu::end_of_elaboration() {
   opposite_ = 0;
   for (Port& port : ports_) {
     port.resolve();
-    if (port.nmu != nullptr && port.analytical == Port::Analytical::no) opposite_ = 1;
+    if (port.nmu != nullptr && port.descending) opposite_ = 1;
     if (port.analytical == Port::Analytical::no || port.direct == nullptr) continue;
     port.direct->hint(place_, static_cast<const Wakeable*>(this), port.last_links);
   }

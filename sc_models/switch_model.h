@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "configs/implementation.h"
+#include "configs/large_pages.h"
 #include "configs/named_registry.h"
 #include "configs/types.h"
 #include "sc_models/activation_wheel.h"
@@ -87,8 +88,15 @@ class SwitchModel : public sc_core::sc_module, public Component, private Wakeabl
     SwitchModel* owner = nullptr;
     uint32_t number = 0;
     fabric::Link link;
-    fabric::Link* shared = nullptr;  ///< in place of `link`
+    fabric::Link* shared = nullptr;   ///< in place of `link`
+    const void* peer_hint = nullptr;  ///< where the NMU at the other end keeps what a message touches
     fabric::Link& sends() { return shared != nullptr ? *shared : link; }
+    /// Asks the processor for what a message to the other end touches.
+    void fetch_peer() const {
+      __builtin_prefetch(backward_);
+      for (int line = 0; peer_hint != nullptr && line < 6; ++line)
+        __builtin_prefetch(static_cast<const char*>(peer_hint) + 64 * line);
+    }
     /// Hands the transfer to the other end. Fatal when it is bound to none.
     void send(fabric::Transfer& transfer);
     std::unique_ptr<fabric::fabric_initiator_end> initiator;  ///< at the link's `from` end
@@ -100,8 +108,9 @@ class SwitchModel : public sc_core::sc_module, public Component, private Wakeabl
     fabric::fabric_bw_if* backward_ = nullptr;  ///< the same; of a target
   };
 
-  std::vector<Port>& ports() { return ports_; }
-  const std::vector<Port>& ports() const { return ports_; }
+  using Ports = std::vector<Port, LargePageAllocator<Port>>;
+  Ports& ports() { return ports_; }
+  const Ports& ports() const { return ports_; }
   /// Messages that are in the switch.
   virtual size_t in_flight() const = 0;
   uint64_t activations() const { return activations_; }
@@ -149,6 +158,13 @@ class SwitchModel : public sc_core::sc_module, public Component, private Wakeabl
   /// When a message can go on at the earliest: its head is there (cut-through), or its tail.
   Picoseconds ready(const Arrival& arrival) const { return cut_through_ ? arrival.head : arrival.tail; }
   uint32_t output(fabric::PacketRef ref) const { return ways_->output(pool_[ref]); }
+  // No effect on results: asks the processor for what forward() touches. In this order, some messages apart.
+  void fetch_packet(fabric::PacketRef ref) const { __builtin_prefetch(&pool_[ref], 1); }
+  void fetch_port(uint32_t port) const {
+    const char* const at = reinterpret_cast<const char*>(&ports_[port]);
+    for (size_t line = 0; line < sizeof(Port); line += 64) __builtin_prefetch(at + line, 1);
+  }
+  void fetch_receiver(uint32_t port) const { ports_[port].fetch_peer(); }
   /// Sends the message by a port: it takes the port's link when that is free, from `now` on, and its last
   /// byte does not leave before `tail`. `now` is the current time. The packet is no longer this switch's.
   fabric::Link::Slot forward(fabric::PacketRef ref, uint32_t port, Picoseconds now, Picoseconds tail);
@@ -163,7 +179,7 @@ class SwitchModel : public sc_core::sc_module, public Component, private Wakeabl
   bool cut_through_;
   std::unique_ptr<fabric::fabric_initiator_port> initiators_;  ///< of the ports' ends; null: there are none
   std::unique_ptr<fabric::fabric_target_port> targets_;        ///< likewise
-  std::vector<Port> ports_;
+  Ports ports_;
   std::unique_ptr<Host> host_;  ///< of the collective unit; null: there is none
   uint64_t activations_ = 0;
   std::unique_ptr<SwitchSignals> signals_;  ///< null: nobody looks

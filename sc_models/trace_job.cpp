@@ -312,9 +312,9 @@ void TraceJob::collective_done(uint32_t rank, const collectives::CollectiveDone&
   const uint32_t number = done.stream - first_stream_ + 1;
   if (sampled_) sampled_->ended(rank, done);
   const auto finish = [&](uint32_t member) {
-    const auto it = running_.find(part_key(member, number));
-    const Running part = it->second;
-    running_.erase(it);
+    const uint64_t key = part_key(member, number);
+    const Running part = *running_.find(key);
+    running_.erase(key);
     return part;
   };
   if (mirrored_) {

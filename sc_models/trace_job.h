@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "configs/flat_map.h"
 #include "sc_models/job.h"
 #include "sc_models/mirrored_starts.h"
 #include "sc_models/npu_model.h"
@@ -147,7 +148,7 @@ class TraceJob : public Job, private JobHost, private SplitHost {
     uint32_t ordinal = 0;
   };
   std::map<trace::GroupId, PoolMembers> pool_members_;        ///< as they were asked for
-  std::unordered_map<uint64_t, Running> running_;             ///< by rank and number: the rank's part
+  FlatMap<uint64_t, Running> running_;                        ///< by rank and number: the rank's part
   std::vector<std::unique_ptr<trace::TraceFeeder>> feeders_;  ///< by rank; null: folded
   graph::LayerTable layers_;
   JobFootprint footprint_;

@@ -77,7 +77,7 @@ std::string TraceJob::stalled_collectives(Waits& waits) const {
       for (uint32_t i = 0; i < size; ++i) {
         const uint32_t rank = group.ranks.empty() ? i : ranks_.rank(group.ranks[i]);
         if (!folding_.built(rank)) continue;
-        (running_.count(part_key(rank, row.stream)) != 0 ? present : absent).push_back(rank);
+        (running_.find(part_key(rank, row.stream)) != nullptr ? present : absent).push_back(rank);
       }
       break;
     }

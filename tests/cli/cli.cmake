@@ -21,7 +21,7 @@ function(weft_add_cli_test topic kind)
   add_dependencies(test_cli_${topic} weft)
 endfunction()
 
-foreach(topic usage machine calibrate dimension_packets run wave_statistics waves_ends jobs expect diff drawing footprint bad_input real_traces papers overflow signals validate)
+foreach(topic usage machine calibrate dimension_packets run split wave_statistics waves_ends jobs expect diff drawing footprint bad_input real_traces papers overflow signals validate)
   weft_add_cli_test(${topic} plain LINKS weft::workload)
 endforeach()
 weft_add_cli_test(waves plain LINKS weft::workload weft::vcd)

@@ -9,7 +9,7 @@ PacketPool::PacketPool() = default;
 
 void PacketPool::grow() {
   const auto slab = static_cast<uint32_t>(slabs_.size());
-  slabs_.push_back(std::make_unique<Packet[]>(kSlabSize));
+  slabs_.emplace_back(kSlabSize);
   // Handle 0 is "no packet", so the first slab gives out one less. Pushed in reverse: low handles go out
   // first.
   for (uint32_t i = kSlabSize; i-- > (slab == 0 ? 1u : 0u);) free_.push_back((slab << kSlabBits) | i);

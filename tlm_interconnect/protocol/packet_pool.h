@@ -9,9 +9,9 @@
 #define WEFT_TLM_INTERCONNECT_PROTOCOL_PACKET_POOL_H
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
+#include "configs/large_pages.h"
 #include "configs/types.h"
 
 namespace weft::insight {
@@ -96,7 +96,8 @@ class PacketPool {
   static constexpr uint32_t kSlabSize = 1u << kSlabBits;
   void grow();
 
-  std::vector<std::unique_ptr<Packet[]>> slabs_;
+  using Slab = std::vector<Packet, LargePageAllocator<Packet>>;
+  std::vector<Slab> slabs_;
   std::vector<PacketRef> free_;
   uint64_t live_ = 0;
   insight::CausalLog* causes_ = nullptr;
