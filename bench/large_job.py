@@ -71,6 +71,9 @@ def main():
         simulated = summary["folding"]["simulated_ranks"]
         print(f"{ranks:>8,} {simulated:>10,} {cpu:>8.2f} {wall:>8.2f} {peak:>9.0f} {peak * 1024 / ranks:>11.1f}"
               f"  {summary['time_ns'] / 1e6:.3f} ms", flush=True)
+        if "split" in summary["folding"]:
+            split = summary["folding"]["split"]
+            print(f"{'':>8} split: {split['ranks']:,} ranks did as others until {split['at_ns'] / 1e6:.3f} ms")
         for reason, count in summary["folding"]["not_folded"].items():
             print(f"{'':>8} not folded: {count:,} ranks: {reason}")
 

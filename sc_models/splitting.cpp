@@ -115,9 +115,8 @@ void Splitting::follow(Plan plan, Failed failed, std::function<void()> over) {
   for (uint32_t u = 0; u < units_.size(); ++u) {
     units_[u].begins = plan[u];
     units_[u].asleep = plan[u] != 0;
-    asleep_ += units_[u].asleep ? 1 : 0;
-    if (units_[u].asleep) late_ += replicas_.units[u].places.size() * (replicas_.ranks.size() - 1);
   }
+  late_ = asleep();
   for (const uint32_t rank : replicas_.ranks.front()) {
     copies_.push_back(std::make_unique<Copies>(*this, rank));
     machine_.own_nmu(rank).copy_messages(copies_.back().get());
@@ -129,6 +128,18 @@ bool Splitting::begins(uint32_t rank) const {
   const Place& at = places_[rank];
   if (scouting_) return at.replica == 0;
   return at.replica == kNone || at.replica == 0 || !units_[at.unit].asleep;
+}
+
+uint32_t Splitting::stands_for(uint32_t rank) const {
+  const Place& at = places_[rank];
+  return at.replica != kNone && units_[at.unit].asleep ? replicas_.ranks.front()[at.place] : rank;
+}
+
+uint64_t Splitting::asleep() const {
+  uint64_t asleep = 0;
+  for (uint32_t u = 0; u < units_.size(); ++u)
+    asleep += units_[u].asleep ? replicas_.units[u].places.size() * (replicas_.ranks.size() - 1) : 0;
+  return asleep;
 }
 
 bool Splitting::rests(uint32_t u) const {
@@ -171,7 +182,6 @@ void Splitting::split(uint32_t u) {
       host_.adopt_collectives(replicas_.groups[k][g], replicas_.groups.front()[g], image);
   }
   units_[u].asleep = false;
-  --asleep_;
   split_at_ = now();
 }
 

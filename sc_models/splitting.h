@@ -82,8 +82,11 @@ class Splitting final : public sc_core::sc_module {
   void sends(uint32_t rank, uint32_t peer);
   void arrived(uint32_t rank);
 
-  /// Ranks that have begun later than the job.
+  /// The rank that is simulated for this one: another one until it has begun.
+  uint32_t stands_for(uint32_t rank) const;
+  /// Ranks that begin later than the job, and those of them that have not begun.
   uint64_t late() const { return late_; }
+  uint64_t asleep() const;
   /// When the last ones did.
   Picoseconds split_at() const { return split_at_; }
 
@@ -126,7 +129,6 @@ class Splitting final : public sc_core::sc_module {
   std::vector<std::unique_ptr<Copies>> copies_;
   Failed failed_;
   std::function<void()> over_;
-  uint32_t asleep_ = 0;
   uint64_t late_ = 0;
   Picoseconds split_at_ = 0;
   sc_core::sc_event wake_;

@@ -395,7 +395,8 @@ JobPart TraceJob::part_without_collectives(Picoseconds end) const {
   for (uint32_t r = 0; r < ranks_.ranks(); ++r) {
     const uint32_t representative = folding_.representative(r);
     if (!simulated(representative)) continue;
-    const graph::RankEngine& engine = *npu(representative).engine();
+    const uint32_t told_from = splitting_ ? splitting_->stands_for(representative) : representative;
+    const graph::RankEngine& engine = *npu(told_from).engine();
     part.ranks.push_back({r, engine.categories(end), engine.finished_at(), engine.communicating(end)});
     part.costless_nodes += engine.costless_nodes();
     if (r != representative) continue;
@@ -467,6 +468,11 @@ RunResult TraceJob::own_result_of(JobPart&& parts, Picoseconds end, bool finishe
   if (splitting_ != nullptr) {
     result.late_ranks = splitting_->late();
     result.split_at = splitting_->split_at() - origin_;
+    if (splitting_->asleep() != 0)
+      result.warnings.push_back(fmt::format(
+          "the run ended while {} ranks were told from others (run.split): their collectives, messages "
+          "and links are not in the results",
+          splitting_->asleep()));
   }
   result.folded = result.folded_collectives == rows.size() && (!rows.empty() || !folding_.classes().empty());
   result.unfolded = folding_.reasons();

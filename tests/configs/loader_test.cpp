@@ -517,8 +517,9 @@ void expect_same(const Config& a, const Config& b) {
       EXPECT_EQ(name, b.jobs[j].name);
       expect_same(of_job, b.jobs[j].workload);
     }
-    const auto& [seed, data, element, reduce, footprint, cut_links] = run;
+    const auto& [seed, data, element, reduce, footprint, split, cut_links] = run;
     EXPECT_EQ(footprint, b.run.footprint);
+    EXPECT_EQ(split, b.run.split);
     EXPECT_EQ(cut_links, b.run.cut_links);
     EXPECT_EQ(element, b.run.element);
     EXPECT_EQ(reduce, b.run.reduce);
