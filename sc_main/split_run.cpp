@@ -75,7 +75,12 @@ SplitRun::SplitRun(std::unique_ptr<graph::CheckedJob>& job, bool watched) {
   if (keep_reserve()) send_scout(job);
 }
 
-SplitRun::~SplitRun() = default;
+SplitRun::~SplitRun() {
+  if (scout_ <= 0) return;
+  kill(scout_, SIGKILL);
+  waitpid(scout_, nullptr, 0);
+  close(from_scout_);
+}
 
 /// False: each rank is to be simulated.
 bool SplitRun::keep_reserve() {
@@ -108,6 +113,7 @@ void SplitRun::send_scout(std::unique_ptr<graph::CheckedJob>& job) {
   from_scout_ = ends[0];
   if (scout_ != 0) {
     close(ends[1]);
+    if (scout_ < 0) close(ends[0]);
     return;
   }
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -130,7 +136,7 @@ std::optional<Splitting::Plan> SplitRun::report_of_scout() {
   if (scout_ <= 0) return std::nullopt;
   // A signal ends the wait.
   pollfd answer{from_scout_, POLLIN, 0};
-  while (!stop_requested() && poll(&answer, 1, 50) == 0) {
+  while (!stop_requested() && poll(&answer, 1, 50) <= 0) {
   }
   if (stop_requested()) kill(scout_, SIGKILL);
   Splitting::Plan plan(units_);
@@ -139,6 +145,7 @@ std::optional<Splitting::Plan> SplitRun::report_of_scout() {
   close(from_scout_);
   int status = 1;
   waitpid(scout_, &status, 0);
+  scout_ = -1;
   const bool late = std::any_of(plan.begin(), plan.end(), [](Picoseconds at) { return at != 0; });
   return told && status == 0 && late ? std::optional(plan) : std::nullopt;
 }
@@ -163,9 +170,17 @@ void SplitRun::prepare(TraceJob& job) {
 void SplitRun::start_again(const Splitting::Limit& limit, const std::string& why) {
   note(fmt::format("weft: split: at {} {}: the run starts again, and these ranks begin earlier",
                    readable_time(kernel_time()), why));
-  const int code = reserve_->start(std::string(reinterpret_cast<const char*>(&limit), sizeof limit),
-                                   [] { return stop_request.load(); });
-  leave(static_cast<ExitCode>(code));
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    const int code = reserve_->start(std::string(reinterpret_cast<const char*>(&limit), sizeof limit),
+                                     [] { return stop_request.load(); });
+    leave(static_cast<ExitCode>(code));
+  } catch (const UserError&) {
+    note(
+        "weft: error: the process that waited in reserve for the run is gone; run with --set "
+        "run.split=never");
+    leave(ExitCode::internal);
+  }
 }
 
 }  // namespace weft::cli

@@ -142,6 +142,11 @@ class Machine : public sc_core::sc_module {
   /// .. and what must not have happened for the parts to do as the whole machine does (ring_of_parts()).
   const collectives::MemberBegins& member_begins() const { return slot_waits_.member_begins(); }
 
+  /// SlotWaits::on_follow().
+  void on_slot_search(std::function<void(uint32_t rank, uint32_t source)> call) {
+    slot_waits_.on_follow(std::move(call));
+  }
+
   /// Starts chunks that wait for slots when nothing moves any more (CollectiveEngine::rescue). True if there
   /// was one: run the simulation again. Each use is a line of slot_warnings(): times then depend on the rest
   /// of the machine.

@@ -50,6 +50,12 @@ Splitting::Splitting(sc_core::sc_module_name module_name, Machine& machine, Spli
     std::sort(joined_[g].begin(), joined_[g].end());
     joined_[g].erase(std::unique(joined_[g].begin(), joined_[g].end()), joined_[g].end());
   }
+  own_groups_.resize(replicas.joins.size());
+  for (uint32_t u = 0; u < units_.size(); ++u)
+    for (const uint32_t k : replicas.units[u].groups) {
+      const trace::GroupId g = replicas.groups.front()[k];
+      own_groups_[g] = {u, static_cast<uint32_t>(groups.ranks(g).size())};
+    }
   SC_HAS_PROCESS(Splitting);
   SC_METHOD(begin_units);
   sensitive << wake_;
@@ -76,7 +82,8 @@ void Splitting::scout() {
 }
 
 void Splitting::look(Picoseconds now, Picoseconds next) {
-  if (next != kNever && next - now < 2) return;
+  // Not after the last instant: who begins then would make a run that stalls end later.
+  if (next == kNever || next - now < 2) return;
   for (uint32_t u = 0; u < units_.size(); ++u)
     if (rests(u)) units_[u].rest.push_back(now + 1);
 }
@@ -116,7 +123,16 @@ void Splitting::follow(Plan plan, Failed failed, std::function<void()> over) {
     units_[u].begins = plan[u];
     units_[u].asleep = plan[u] != 0;
   }
+  units_asleep_ = static_cast<uint32_t>(
+      std::count_if(units_.begin(), units_.end(), [](const Unit& unit) { return unit.asleep; }));
   late_ = asleep();
+  // A circle of chunks over ranks of both kinds leads somewhere from one that has begun to one that has not.
+  machine_.on_slot_search([this](uint32_t rank, uint32_t source) {
+    const Place& at = places_[rank];
+    const Place& to = places_[source];
+    if (at.replica != kNone && to.replica != kNone && !units_[at.unit].asleep && units_[to.unit].asleep)
+      fail(to.unit, "ranks that have not begun may be in a circle of chunks");
+  });
   for (const uint32_t rank : replicas_.ranks.front()) {
     copies_.push_back(std::make_unique<Copies>(*this, rank));
     machine_.own_nmu(rank).copy_messages(copies_.back().get());
@@ -164,6 +180,7 @@ void Splitting::begin_units() {
     wake_.notify(sc_core::sc_time::from_value(next - now()));
   } else {
     for (const uint32_t rank : replicas_.ranks.front()) machine_.own_nmu(rank).copy_messages(nullptr);
+    machine_.on_slot_search({});
     over_();
   }
 }
@@ -182,12 +199,13 @@ void Splitting::split(uint32_t u) {
       host_.adopt_collectives(replicas_.groups[k][g], replicas_.groups.front()[g], image);
   }
   units_[u].asleep = false;
+  --units_asleep_;
   split_at_ = now();
 }
 
 /// Its messages come to the other members.
 bool Splitting::starts(trace::GroupId group) {
-  if (!replicas_.joins[group]) return true;
+  if (!replicas_.joins[group] || (!scouting_ && units_asleep_ == 0)) return true;
   for (const uint32_t u : joined_[group]) {
     if (scouting_)
       units_[u].joins = std::min(units_[u].joins, now());
@@ -195,6 +213,16 @@ bool Splitting::starts(trace::GroupId group) {
       fail(u, "a collective of ranks that have not begun starts");
   }
   return !scouting_;
+}
+
+void Splitting::collective_begins(trace::GroupId group) {
+  const OwnGroup& own = own_groups_[group];
+  if (own.unit != kNone) units_[own.unit].under_way += own.members;
+}
+
+void Splitting::part_ends(trace::GroupId group) {
+  const OwnGroup& own = own_groups_[group];
+  if (own.unit != kNone) --units_[own.unit].under_way;
 }
 
 void Splitting::sends(uint32_t rank, uint32_t peer) {

@@ -79,6 +79,9 @@ class Splitting final : public sc_core::sc_module {
   bool begins(uint32_t rank) const;
   /// A rank starts its part of a collective of the group. False: it does not, in a scout.
   bool starts(trace::GroupId group);
+  /// .. the first of its members, and one of them has finished its part.
+  void collective_begins(trace::GroupId group);
+  void part_ends(trace::GroupId group);
   void sends(uint32_t rank, uint32_t peer);
   void arrived(uint32_t rank);
 
@@ -99,9 +102,10 @@ class Splitting final : public sc_core::sc_module {
     uint32_t unit = 0;
   };
   struct Unit {
-    bool asleep = false;            ///< the first replica's stands for the others'
-    Picoseconds begins = 0;         ///< there
-    uint64_t under_way = 0;         ///< messages to it, in the first replica
+    bool asleep = false;     ///< the first replica's stands for the others'
+    Picoseconds begins = 0;  ///< there
+    /// In the first replica: messages to it, and parts of collectives that some member has started.
+    uint64_t under_way = 0;
     std::vector<Picoseconds> rest;  ///< scout: when it could begin, ascending
     Picoseconds joins = kNever;     ///< scout: when it starts a collective that joins replicas
   };
@@ -123,6 +127,12 @@ class Splitting final : public sc_core::sc_module {
   const graph::Replicas& replicas_;
   std::vector<Place> places_;                  ///< by rank
   std::vector<std::vector<uint32_t>> joined_;  ///< by group that joins replicas: units of its members
+  struct OwnGroup {
+    uint32_t unit = kNone;  ///< of the first replica; kNone: it is not one of its groups
+    uint32_t members = 0;
+  };
+  std::vector<OwnGroup> own_groups_;  ///< by group
+  uint32_t units_asleep_ = 0;
   std::vector<Unit> units_;
   bool scouting_ = false;
   std::vector<Send> sends_;  ///< scout: between units

@@ -190,6 +190,7 @@ CollectiveRow& TraceJob::start_row(uint32_t rank, trace::GroupId group, const tr
     }
     named_by_.push_back(rank);
     position = static_cast<uint32_t>(rows_.size());
+    if (splitting_ != nullptr) splitting_->collective_begins(group);
   } else if (rank < named_by_[position - 1]) {
     named_by_[position - 1] = rank;
     rows_[position - 1].name = node.name;
@@ -328,6 +329,7 @@ void TraceJob::collective_done(uint32_t rank, const collectives::CollectiveDone&
     if (!members.empty()) return;
   }
   const Running part = finish(rank);
+  if (splitting_ != nullptr) splitting_->part_ends(part.group);
   if (const auto* c = folding_.of(rank)) {
     // One row for all groups of the class, until the results are told.
     const auto& shares = c->like(part.group);

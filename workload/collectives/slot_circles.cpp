@@ -33,7 +33,10 @@ void SlotCircles::add_rank(uint32_t rank) {
   uint32_t next = site_count_;
   site_of(rank);
   for (; next < site_count_; ++next) {
-    for (const uint32_t source : waits_.awaited_by(sites_[next].rank)) site_of(source);
+    for (const uint32_t source : waits_.awaited_by(sites_[next].rank)) {
+      waits_.follows(sites_[next].rank, source);
+      site_of(source);
+    }
   }
 }
 
@@ -139,7 +142,9 @@ void SlotCircles::follow_messages(uint32_t n, uint32_t rank) {
   const size_t first = missing.size();
   missing.push_back({site_of(rank), kNone, false});
   for (size_t i = first; i < missing.size(); ++i) {
-    for (const uint32_t source : waits_.awaited_by(sites_[missing[i].site].rank)) {
+    const uint32_t waiting = sites_[missing[i].site].rank;
+    for (const uint32_t source : waits_.awaited_by(waiting)) {
+      waits_.follows(waiting, source);
       const uint32_t site = site_of(source);
       const auto known = [site](const Missing& m) { return m.site == site; };
       if (std::any_of(missing.begin() + static_cast<std::ptrdiff_t>(first), missing.end(), known)) continue;

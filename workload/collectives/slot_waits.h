@@ -169,6 +169,9 @@ class SlotWaits {
   void message_awaited(NpuId rank, NpuId source, Picoseconds now);
   void message_came(NpuId rank, NpuId source, Picoseconds now);
 
+  /// Who hears when a search goes on from a rank to one whose message it waits for; empty: nobody.
+  void on_follow(std::function<void(uint32_t rank, uint32_t source)> call) { on_follow_ = std::move(call); }
+
   /// The instant is over: finds circles that closed in it and decides starts.
   void settled();
 
@@ -182,6 +185,10 @@ class SlotWaits {
   }
   /// The rank has begun some open chunk: without one, nothing that it holds can be stuck.
   bool engaged(uint32_t rank) const { return engaged_[rank] != 0; }
+  /// A search goes on from the rank to one whose message it waits for.
+  void follows(uint32_t rank, uint32_t source) const {
+    if (on_follow_) on_follow_(rank, source);
+  }
   /// The ranks whose messages this one waits for.
   const std::vector<uint32_t>& awaited_by(uint32_t rank) const { return sources_[rank]; }
 
@@ -220,6 +227,7 @@ class SlotWaits {
 
   const Config& config_;
   std::function<void()> ask_;
+  std::function<void(uint32_t, uint32_t)> on_follow_;
   std::vector<SlotRank*> ranks_;  ///< null: simulated elsewhere
   MemberBegins member_begins_;
   bool some_ = false;                           ///< there are such

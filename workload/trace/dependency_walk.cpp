@@ -3,6 +3,8 @@
 
 #include "workload/trace/dependency_walk.h"
 
+#include <stdexcept>
+
 namespace weft::trace {
 namespace {
 
@@ -112,6 +114,8 @@ void DependencyWalk::finish(NodeIndex i) {
 }
 
 void DependencyWalk::adopt(const DependencyWalk& like) {
+  if ((program_ == nullptr) != (like.program_ == nullptr))
+    throw std::logic_error("DependencyWalk::adopt of a walk that keeps other things");
   cursor_ = like.cursor_;
   finished_count_ = like.finished_count_;
   finished_.copy(like.finished_);

@@ -71,6 +71,7 @@ RankUse Analysis::look_through(uint32_t rank) {
   const Program& program = program_of(rank);
   RankUse use;
   use.nodes = program.nodes;
+  use.labels = program.labels;
   use.accesses_memory = program.accesses_memory;
   Digest digest;
   digest.add(program.digest);
@@ -99,6 +100,7 @@ Analysis::Program Analysis::read(uint32_t rank) {
   trace::NodeCache cache = index.open_cache(kWindow);
   Program program;
   Digest digest;
+  Digest labels;
   Reading reading{rank, index, program, digest, {}, {}};
   trace::Dependencies dependencies;
   std::vector<trace::NodeIndex> before;
@@ -111,6 +113,8 @@ Analysis::Program Analysis::read(uint32_t rank) {
     index.for_each_dependency(i, dependencies, [&](trace::NodeIndex p) { before.push_back(p); });
     std::sort(before.begin(), before.end());
     before.erase(std::unique(before.begin(), before.end()), before.end());
+    labels.add(std::hash<std::string>{}(node.name));
+    labels.add(node.has_iteration ? node.iteration + 1 : 0);
     digest.add(before.size());
     for (const trace::NodeIndex p : before) digest.add(p);
     digest.add(static_cast<uint64_t>(node.type) | uint64_t{node.is_cpu_op} << 8 |
@@ -132,6 +136,7 @@ Analysis::Program Analysis::read(uint32_t rank) {
     }
   }
   program.digest = digest.value();
+  program.labels = labels.value();
   return program;
 }
 
@@ -245,6 +250,7 @@ void Analysis::fit_collective(uint32_t rank, const trace::Node& written, RankUse
   const uint32_t dimensions = involved(node);
   if (dimensions != ~0u && node.involved_dim.size() != config_.dimensions.size()) {
     use.refuse("involved_dim does not fit the topology");
+    use.misfit = true;
     return;  // the job refuses it
   }
   const GroupShape& shape = shapes_.of(g);
@@ -264,6 +270,7 @@ void Analysis::fit_collective(uint32_t rank, const trace::Node& written, RankUse
   const auto place = std::find(use.groups.begin(), use.groups.end(), g) - use.groups.begin();
   uint8_t& how = use.group_uses[static_cast<size_t>(place)];
   how |= shared ? RankUse::kShared : RankUse::kLines;
+  if (collectives::rooted(node.op)) how |= RankUse::kRooted;
   if (!may_be_mixed) how |= RankUse::kTogether;
   if (!verdict.reason.empty()) {
     if (may_be_mixed) {

@@ -64,6 +64,7 @@ class Analysis {
     std::vector<trace::Node> collectives;  ///< the different ones, as they are written
     std::vector<Peer> peers;               ///< by place
     uint64_t nodes = 0;
+    Digest::Value labels;
     bool accesses_memory = false;
   };
   /// Collectives that cannot be told apart by their plan.

@@ -28,12 +28,15 @@ struct RankUse {
   static constexpr uint8_t kTogether = 4;  ///< some collective folds only if all its members are alike
   static constexpr uint8_t kAround = 8;    ///< the rank receives from a peer between two of its members
   static constexpr uint8_t kLines = 16;    ///< some collective is of a line of it, not of all members
+  static constexpr uint8_t kRooted = 32;   ///< some collective has a root
 
   Digest::Value digest;
   std::vector<trace::GroupId> groups;  ///< by first use
   std::vector<uint8_t> group_uses;     ///< of each
   std::vector<uint64_t> first_uses;    ///< .. nodes before the first one that uses it
   uint64_t nodes = 0;
+  Digest::Value labels;          ///< what its nodes are called, and their iterations
+  bool misfit = false;           ///< some node cannot be run
   bool accesses_memory = false;  ///< some node loads or stores a tensor
   std::vector<Peer> peers;       ///< by first use
   std::string reason;            ///< it cannot fold, because; empty: it can

@@ -22,17 +22,19 @@ class Finder {
  public:
   Finder(const Config& config, const trace::JobTrace& traces, const std::vector<RankUse>& ranks)
       : config_(config),
+        traces_(traces),
         groups_(traces.groups()),
         numbers_(traces.collectives()),
         ranks_(ranks),
         late_(groups_.size(), 2),
-        lines_(groups_.size(), false),
+        apart_(groups_.size(), false),
         replica_place_(ranks.size()) {
     for (const RankUse& use : ranks_) {
       for (size_t k = 0; k < use.groups.size(); ++k) {
         double& late = late_[use.groups[k]];
         late = std::min(late, use.nodes == 0 ? 0 : static_cast<double>(use.first_uses[k]) / use.nodes);
-        if ((use.group_uses[k] & RankUse::kLines) != 0) lines_[use.groups[k]] = true;
+        // Lines share their group's number, and roots may have other places in other groups.
+        if ((use.group_uses[k] & (RankUse::kLines | RankUse::kRooted)) != 0) apart_[use.groups[k]] = true;
       }
     }
   }
@@ -43,7 +45,7 @@ class Finder {
     found.joins.resize(groups_.size());
     found.alike = 1;
     for (GroupId g = 0; g < groups_.size(); ++g) {
-      found.joins[g] = lines_[g] || late_[g] >= after;
+      found.joins[g] = apart_[g] || late_[g] >= after;
       if (found.joins[g] && late_[g] <= 1) found.alike = std::min(found.alike, late_[g]);
     }
     find_parts(found);
@@ -86,12 +88,13 @@ class Finder {
     std::map<std::vector<Digest::Value>, std::vector<const Ranks*>> alike;
     for (const Ranks& part : parts) {
       std::vector<Digest::Value> key;
-      bool accesses = false;
+      bool refused = false;
       for (const uint32_t r : part) {
         key.push_back(ranks_[r].digest);
-        accesses = accesses || ranks_[r].accesses_memory;
+        key.push_back(ranks_[r].labels);
+        refused = refused || ranks_[r].accesses_memory || ranks_[r].misfit;
       }
-      if (!accesses) alike[std::move(key)].push_back(&part);
+      if (!refused) alike[std::move(key)].push_back(&part);
     }
     for (const auto& [key, members] : alike) {
       if (members.size() < 2) continue;
@@ -128,8 +131,12 @@ class Finder {
       replica_place_[first[i]] = i;
       replica_place_[part[i]] = i;
     }
-    for (uint32_t i = 0; i < first.size(); ++i)
+    for (uint32_t i = 0; i < first.size(); ++i) {
+      // What has been fed of a trace is kept in another way where it is decoded.
+      const bool decoded = traces_.index(first[i]).decoded() != nullptr;
+      if (decoded != (traces_.index(part[i]).decoded() != nullptr)) return false;
       if (!corresponds(found, ranks_[first[i]], ranks_[part[i]])) return false;
+    }
     uint32_t stride = 1;
     for (const DimensionConfig& d : config_.dimensions) {
       if (!lies_alike(first, part, stride, d.size)) return false;
@@ -206,11 +213,12 @@ class Finder {
   }
 
   const Config& config_;
+  const trace::JobTrace& traces_;
   const trace::Groups& groups_;
   const trace::CollectiveNumbers& numbers_;
   const std::vector<RankUse>& ranks_;
   std::vector<double> late_;  ///< by group: the part of a member's nodes before its first use; 2: unused
-  std::vector<bool> lines_;   ///< by group: some collective is of lines of it, which share its number
+  std::vector<bool> apart_;   ///< by group: it always joins
   std::vector<uint32_t> replica_place_;  ///< by rank: in the part that is looked at, or the first one
 };
 
