@@ -50,6 +50,7 @@ Splitting::Plan scout(std::unique_ptr<graph::CheckedJob> checked,
   splitting.scout();
   job->start();
   advance(sc_core::SC_ZERO_TIME, sc_core::SC_EXIT_ON_STARVATION);
+  splitting.look(0, next_event());
   for (Picoseconds instant = next_event(); instant != kNever; instant = next_event()) {
     if (stop_requested()) return {};
     advance(sc_core::sc_time::from_value(instant + 1 - kernel_time()), sc_core::SC_EXIT_ON_STARVATION);

@@ -131,6 +131,7 @@ TEST_F(Split, AWrongPlanIsNoticedAndTheRunStartsAgain) {
       nodes.back().add_data_deps(2);
     } else {
       nodes.push_back(comp(1, {}, slow ? 1500 : 1000));
+      nodes.push_back(comp(5, {1}, 500));
       nodes.push_back(receive(2, r - 1, 1 << 20, 7));
       nodes.push_back(comp(3, {2}, 20));
       nodes.push_back(all_reduce(4, "second", 3));

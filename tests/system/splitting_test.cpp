@@ -52,6 +52,7 @@ std::string scout(const Config& config, const JobFiles& files, const std::vector
                                                           sc_core::sc_time_to_pending_activity().value()}
                                             : kNever;
     };
+    splitting.look(0, next());
     for (Picoseconds instant = next(); instant != kNever; instant = next()) {
       const Picoseconds wait = instant + 1 - sc_core::sc_time_stamp().value();
       sc_core::sc_start(sc_core::sc_time::from_value(wait), sc_core::SC_EXIT_ON_STARVATION);
