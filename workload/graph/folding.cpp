@@ -69,6 +69,13 @@ Folding::Folding(const trace::JobTrace& traces, const std::string& why)
   reasons_[why] = traces.npus();
 }
 
+/// At `message` fidelity.
+static bool only_switches(const Config& config) {
+  return std::all_of(config.dimensions.begin(), config.dimensions.end(), [](const DimensionConfig& d) {
+    return d.size <= 1 || carrier_of(d) == Carrier::crossbars;
+  });
+}
+
 Folding::Folding(const Config& config, const trace::JobTrace& traces) : class_of_(traces.npus(), kNone) {
   const uint32_t npus = traces.npus();
   std::string why = folding_refusal(config);
@@ -118,7 +125,8 @@ Folding::Folding(const Config& config, const trace::JobTrace& traces) : class_of
     ++reasons_[reason.empty() ? "no other rank does the same" : reason];
   }
   find_images(ranks, partition);
-  if (classes_.empty() && !FidelityRules(config).any()) replicas_ = find_replicas(config, traces, ranks);
+  if (classes_.empty() && only_switches(config) && !FidelityRules(config).any())
+    replicas_ = find_replicas(config, traces, ranks);
 }
 
 Folding::Class Folding::make_class(std::vector<uint32_t> members, const std::vector<RankUse>& ranks,
