@@ -87,6 +87,15 @@ void set_up_kernel() {
   sc_core::sc_report_handler::set_actions(sc_core::SC_ID_NO_SC_START_ACTIVITY_, sc_core::SC_DO_NOTHING);
 }
 
+Picoseconds kernel_time() {
+  return sc_core::sc_time_stamp().value();
+}
+
+Picoseconds next_event() {
+  return sc_core::sc_pending_activity() ? kernel_time() + sc_core::sc_time_to_pending_activity().value()
+                                        : kNever;
+}
+
 void advance(const sc_time& by, sc_core::sc_starvation_policy policy) {
   thrown = nullptr;
   const auto at = [](const std::string& text) {

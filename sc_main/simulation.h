@@ -25,6 +25,10 @@ struct NoTeardown {
 /// warnings) or throws them (errors and fatal errors). Once, before any module exists.
 void set_up_kernel();
 
+/// The simulated time; when the next thing happens, kNever if nothing does.
+Picoseconds kernel_time();
+Picoseconds next_event();
+
 /// sc_start. An error of a process comes out as what it is: UserError keeps its code and gets the simulated
 /// time before its text, the kernel's reports and other exceptions are UserError(internal), and errors of
 /// writing waveforms and of memory pass as they are, and so does Interrupted. Returns early when a signal

@@ -29,15 +29,6 @@ constexpr double kNodesThatPay = 500'000;
 /// Plans that may be wrong before each rank is simulated.
 constexpr size_t kMostAttempts = 4;
 
-Picoseconds kernel_time() {
-  return sc_core::sc_time_stamp().value();
-}
-
-Picoseconds next_event() {
-  return sc_core::sc_pending_activity() ? kernel_time() + sc_core::sc_time_to_pending_activity().value()
-                                        : kNever;
-}
-
 /// In the scout's process: instant by instant, until nothing is left to do. No plan: nobody could follow it.
 Splitting::Plan scout(std::unique_ptr<graph::CheckedJob> checked,
                       const std::vector<Splitting::Limit>& limits) {

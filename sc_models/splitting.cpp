@@ -14,19 +14,6 @@
 
 namespace weft {
 
-/// Of one rank of the first replica.
-class Splitting::Copies final : public MessageCopies {
- public:
-  Copies(Splitting& splitting, uint32_t rank) : splitting_(splitting), rank_(rank) {}
-  void leaves(uint32_t dimension, const fabric::Transfer& transfer) override {
-    splitting_.copy(rank_, dimension, transfer);
-  }
-
- private:
-  Splitting& splitting_;
-  const uint32_t rank_;
-};
-
 Splitting::Splitting(sc_core::sc_module_name module_name, Machine& machine, SplitHost& host,
                      const trace::Groups& groups, const graph::Replicas& replicas)
     : sc_core::sc_module(module_name),
@@ -133,11 +120,13 @@ void Splitting::follow(Plan plan, Failed failed, std::function<void()> over) {
     if (at.replica != kNone && to.replica != kNone && !units_[at.unit].asleep && units_[to.unit].asleep)
       fail(to.unit, "ranks that have not begun may be in a circle of chunks");
   });
-  for (const uint32_t rank : replicas_.ranks.front()) {
-    copies_.push_back(std::make_unique<Copies>(*this, rank));
-    machine_.own_nmu(rank).copy_messages(copies_.back().get());
-  }
+  listen(this);
   begin_units();
+}
+
+/// To what the first replica sends.
+void Splitting::listen(MessageCopies* listener) {
+  for (const uint32_t rank : replicas_.ranks.front()) machine_.own_nmu(rank).copy_messages(listener);
 }
 
 bool Splitting::begins(uint32_t rank) const {
@@ -179,7 +168,7 @@ void Splitting::begin_units() {
   if (next != kNever) {
     wake_.notify(sc_core::sc_time::from_value(next - now()));
   } else {
-    for (const uint32_t rank : replicas_.ranks.front()) machine_.own_nmu(rank).copy_messages(nullptr);
+    listen(nullptr);
     machine_.on_slot_search({});
     over_();
   }
@@ -187,12 +176,11 @@ void Splitting::begin_units() {
 
 void Splitting::split(uint32_t u) {
   if (!rests(u)) fail(u, "ranks that others do as do not rest when these begin");
-  for (const auto& ranks : replicas_.ranks)
-    for (const uint32_t i : replicas_.units[u].places)
-      if (!host_.rests(ranks[i])) fail(u, "something has come to ranks that have not begun");
   const auto& first = replicas_.ranks.front();
   for (size_t k = 1; k < replicas_.ranks.size(); ++k) {
     const auto& ranks = replicas_.ranks[k];
+    for (const uint32_t i : replicas_.units[u].places)
+      if (!host_.rests(ranks[i])) fail(u, "something has come to ranks that have not begun");
     const auto image = [&](uint32_t rank) { return ranks[places_[rank].place]; };
     for (const uint32_t i : replicas_.units[u].places) host_.adopt(ranks[i], first[i], image);
     for (const uint32_t g : replicas_.units[u].groups)
@@ -243,10 +231,10 @@ void Splitting::arrived(uint32_t rank) {
 }
 
 /// What a rank sends that stands for others to one that has begun there, the others send, too.
-void Splitting::copy(uint32_t rank, uint32_t dimension, const fabric::Transfer& transfer) {
-  const Place& from = places_[rank];
-  if (!units_[from.unit].asleep) return;
+void Splitting::leaves(uint32_t dimension, const fabric::Transfer& transfer) {
   fabric::PacketPool& pool = machine_.pool();
+  const Place& from = places_[pool[transfer.packet].source];
+  if (!units_[from.unit].asleep) return;
   const uint32_t peer = machine_.geometry().rank_at(pool[transfer.packet].destination);
   const Place& to = places_[peer];
   if (units_[to.unit].asleep) return;

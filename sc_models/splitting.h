@@ -20,7 +20,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
 #include <systemc>
 #include <vector>
@@ -47,7 +46,7 @@ class SplitHost {
                                  const std::function<uint32_t(uint32_t)>& image) = 0;
 };
 
-class Splitting final : public sc_core::sc_module {
+class Splitting final : public sc_core::sc_module, private MessageCopies {
  public:
   /// When each unit begins in the replicas that follow; 0: with the job.
   using Plan = std::vector<Picoseconds>;
@@ -95,7 +94,6 @@ class Splitting final : public sc_core::sc_module {
 
  private:
   static constexpr uint32_t kNone = ~0u;
-  class Copies;
   struct Place {
     uint32_t replica = kNone;  ///< kNone: of none
     uint32_t place = 0;
@@ -118,7 +116,8 @@ class Splitting final : public sc_core::sc_module {
   void begin_units();
   void split(uint32_t unit);
   bool rests(uint32_t unit) const;
-  void copy(uint32_t rank, uint32_t dimension, const fabric::Transfer& transfer);
+  void leaves(uint32_t dimension, const fabric::Transfer& transfer) override;
+  void listen(MessageCopies* listener);
   void fail(uint32_t unit, const std::string& why);
   Picoseconds now() const;
 
@@ -136,7 +135,6 @@ class Splitting final : public sc_core::sc_module {
   std::vector<Unit> units_;
   bool scouting_ = false;
   std::vector<Send> sends_;  ///< scout: between units
-  std::vector<std::unique_ptr<Copies>> copies_;
   Failed failed_;
   std::function<void()> over_;
   uint64_t late_ = 0;

@@ -4,9 +4,6 @@
 // Ranks of a job that are alike at first: when one of them can stand for others, and how these take over its
 // state.
 
-#include <algorithm>
-
-#include "configs/blueprint/carrier.h"
 #include "sc_models/npu.h"
 #include "sc_models/trace_job.h"
 
@@ -17,12 +14,9 @@ bool TraceJob::splits() const {
       p2p_data_ != nullptr)
     return false;
   if (machine_.causes() != nullptr || machine_.part_links() != nullptr || machine_.library() != nullptr ||
-      machine_.fidelity().any() || follows_tensors(*checked_))
+      follows_tensors(*checked_))
     return false;
-  if (config_.nmu.injection_queue != 0 || config_.nmu.injection_bandwidth.bytes_per_second != 0) return false;
-  return std::all_of(config_.dimensions.begin(), config_.dimensions.end(), [](const DimensionConfig& d) {
-    return d.size <= 1 || carrier_of(d) == Carrier::crossbars;
-  });
+  return config_.nmu.injection_queue == 0 && config_.nmu.injection_bandwidth.bytes_per_second == 0;
 }
 
 Machine::Options TraceJob::scout_options(const graph::CheckedJob& checked) {

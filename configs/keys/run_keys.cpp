@@ -144,9 +144,8 @@ constexpr KeyRow kRunKeys[] = {
      one_of(
          {{"auto", "where that saves much"}, {"always", "wherever it can be done"}, {"never", "not at all"}}),
      in_run<&RunConfig::split>,
-     "Whether ranks of replicas that do the same at first are told from those of one replica until they "
-     "could "
-     "differ. Results do not change."},
+     "Whether Weft simulates one data-parallel replica for all others for as long as they do the same. "
+     "Results do not change."},
     {"cut_links", Type::text, "\"\"", kAny, in_run<&RunConfig::cut_links>,
      "Pattern of links at `message` or `packet` fidelity, by their names in `links.csv`, that a border cuts "
      "in two: what crosses one leaves the fabric as plain bytes and comes in again. Results do not change. "

@@ -38,15 +38,6 @@ double now_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-Picoseconds kernel_time() {
-  return sc_core::sc_time_stamp().value();
-}
-
-Picoseconds next_event() {
-  return sc_core::sc_pending_activity() ? kernel_time() + sc_core::sc_time_to_pending_activity().value()
-                                        : kNever;
-}
-
 /// Runs what happens before `end`.
 void advance_to(Picoseconds end) {
   if (end > kernel_time())

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// Replicas that are alike at first and are told from one of them until they could differ (Splitting): drawn
-// training steps with tensor-parallel collectives, pipelines of messages, stragglers, and collectives that
-// join replicas early and late, against a run that simulates each rank from the beginning.
+// Splitting against a run that simulates each rank from the beginning. The jobs are drawn training steps:
+// they have tensor-parallel collectives, pipelines of messages, stragglers, and collectives that join
+// replicas early and late.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -92,7 +92,8 @@ class Folding {
   bool along_dimensions(uint32_t rank) const { return along_dimensions_[rank]; }
   /// How a rank uses its links, next to the one that is simulated for it.
   LinkImages link_images(uint32_t rank) const;
-  /// Where no rank folds: ranks that are identical at first.
+  /// Where no rank folds, all dimensions are Switches at `message` fidelity, and no fidelity rule moves a
+  /// message: ranks that are identical at first.
   const Replicas& replicas() const { return replicas_; }
   /// Why ranks are simulated themselves, and how many.
   const std::map<std::string, uint32_t>& reasons() const { return reasons_; }

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <unordered_map>
 #include <utility>
 
 #include "workload/graph/folding/components.h"
