@@ -336,6 +336,7 @@ void add_folding(JsonText& json, const RunResult& result) {
   json.key("simulated_ranks").number(uint64_t{result.simulated_ranks});
   json.key("collectives").number(result.folded_collectives);
   json.key("of").number(uint64_t{result.collectives.size()});
+  if (result.repeated_collectives != 0) json.key("repeated").number(result.repeated_collectives);
   json.key("not_folded").begin_object();
   for (const auto& [reason, ranks] : result.unfolded) json.key(reason.c_str()).number(uint64_t{ranks});
   json.end_object();

@@ -121,6 +121,7 @@ Machine::Machine(sc_core::sc_module_name name, const Config& config, const Optio
     cuts_.check(config_.file.empty() ? "configuration" : config_.file, [this] { return wireless_links(); });
   }
   if (options.npus || config_.collectives.reduction == ReductionKind::hbm) build_npus(options, built);
+  alarm_ = std::make_unique<WheelAlarm>(wheel_);
   if (options.probes != nullptr && options.probes->on()) observe_links(*options.probes);
   if (options.causes != nullptr) tell_causes_of_links(*options.causes);
 }

@@ -35,6 +35,7 @@
 #include "sc_models/switch_ways.h"
 #include "sc_models/tiers/memory_tiers.h"
 #include "sc_models/unit_model.h"
+#include "sc_models/wheel_alarm.h"
 #include "tlm_interconnect/fabric/message_images.h"
 #include "tlm_interconnect/fabric/mirror_fabric.h"
 #include "tlm_interconnect/fabric/neighbour_mirror.h"
@@ -134,6 +135,8 @@ class Machine : public sc_core::sc_module {
   /// What is called in the part `starts` of an instant in which request_starts() was called; empty: nothing.
   void on_starts(std::function<void()> call) { on_starts_ = std::move(call); }
   void request_starts() { starts_.request(); }
+  /// For one job at a time.
+  WheelAlarm& alarm() { return *alarm_; }
   /// So many numbers for collectives that no other job on this machine has: the first one.
   uint32_t take_streams(uint32_t count);
 
@@ -327,6 +330,7 @@ class Machine : public sc_core::sc_module {
   std::vector<std::vector<fabric::LinkType>>
       level_types_;  ///< by dimension: of its tree's levels above the NPUs
   ActivationWheel wheel_;
+  std::unique_ptr<WheelAlarm> alarm_;  ///< the last one on the wheel
   SettledCall end_of_instant_;
   SettledCall starts_;
   std::function<void()> on_starts_;

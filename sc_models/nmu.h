@@ -166,6 +166,19 @@ class Nmu : public NmuModel, private Wakeable, public MessagePort {
   /// Has done what `like` has, the NMU of another rank; both rest. At `message` fidelity. `image`: the rank
   /// here in the place of one there.
   void adopt(const Nmu& like, const std::function<NpuId(NpuId)>& image);
+  /// Messages that were not sent one by one (RepeatedCollectives).
+  struct MessageCounts {
+    uint64_t sent = 0;
+    uint64_t sent_bytes = 0;
+    uint64_t received = 0;
+    uint64_t received_bytes = 0;
+  };
+  void count_messages(const MessageCounts& counts) {
+    submitted_ += counts.sent;
+    bytes_submitted_ += counts.sent_bytes;
+    delivered_ += counts.received;
+    bytes_delivered_ += counts.received_bytes;
+  }
   /// Tells of its point-to-point messages from now on; null: nobody. At `message` fidelity.
   void copy_messages(MessageCopies* copies) { copies_ = copies; }
 

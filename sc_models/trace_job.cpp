@@ -70,6 +70,11 @@ TraceJob::TraceJob(Machine& machine, std::unique_ptr<graph::CheckedJob> checked,
         [this](uint32_t rank, const collectives::CollectiveDone& done) { collective_done(rank, done); },
         machine_.causes());
   }
+  if (mirrored_ == nullptr && sampled_ == nullptr && !in_parts && origin_ == 0 && ranks_.whole() &&
+      folding_.has_own_links() && RepeatedCollectives::fit(machine_))
+    repeated_ = std::make_unique<RepeatedCollectives>(
+        machine_,
+        [this](uint32_t rank, const collectives::CollectiveDone& done) { collective_done(rank, done); });
   if (config_.run.footprint != "off") follow_tensors();
   before_ = counted();
 }
@@ -291,6 +296,7 @@ std::optional<CollectiveStart> TraceJob::start_collective(uint32_t rank, const t
   if (mirrored_ && !mirrored_->release(rank) && folding_.of(rank) == nullptr &&
       folding_.along_dimensions(rank) && mirrored_->hold(rank, node.index, start))
     return {};
+  if (repeated_ && folding_.has_own_links(wanted.group->id) && repeated_->hold(rank, start)) return {};
   return start;
 }
 
@@ -312,6 +318,7 @@ PoolMembers TraceJob::pool_members(uint32_t, const trace::Node& node) {
 void TraceJob::collective_done(uint32_t rank, const collectives::CollectiveDone& done) {
   const uint32_t number = done.stream - first_stream_ + 1;
   if (sampled_) sampled_->ended(rank, done);
+  if (repeated_) repeated_->ended(rank, done);
   const auto finish = [&](uint32_t member) {
     const uint64_t key = part_key(member, number);
     const Running part = *running_.find(key);
@@ -467,6 +474,7 @@ RunResult TraceJob::own_result_of(JobPart&& parts, Picoseconds end, bool finishe
   }
   const auto& rows = result.collectives;
   for (const CollectiveRow& row : rows) result.folded_collectives += row.folded_members == row.ranks ? 1 : 0;
+  if (repeated_) result.repeated_collectives = repeated_->repeated();
   if (splitting_ != nullptr) {
     result.late_ranks = splitting_->late();
     result.split_at = splitting_->split_at() - origin_;

@@ -113,7 +113,7 @@ inline std::string told(const RunResult& r) {
 
 struct Outcome {
   std::string told;
-  std::string folding;  ///< "simulated ranks, folded collectives of all: reasons"
+  std::string folding;  ///< "simulated ranks, folded collectives of all, repeated ones; reasons"
 };
 
 inline Outcome run(const Config& config, const JobFiles& files, bool fold) {
@@ -126,6 +126,7 @@ inline Outcome run(const Config& config, const JobFiles& files, bool fold) {
     const RunResult r = job.result();
     std::string folding = fmt::format("{} simulated, {} of {} folded{}", r.simulated_ranks,
                                       r.folded_collectives, r.collectives.size(), r.folded ? ", all" : "");
+    if (r.repeated_collectives != 0) folding += fmt::format(", {} repeated", r.repeated_collectives);
     for (const auto& [reason, ranks] : r.unfolded) folding += fmt::format("; {}: {}", ranks, reason);
     // Moved out of the job, the rows are the same and in the same order.
     const RunResult taken = job.take_result();

@@ -88,6 +88,10 @@ weft_add_sc_test(stage_folding
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/stage_folding_test.cpp
   LINKS weft::sc_models
   TIMEOUT 300)
+weft_add_sc_test(repeated_collectives
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/repeated_collectives_test.cpp
+  LINKS weft::sc_models
+  TIMEOUT 300)
 weft_add_sc_test(splitting
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/splitting_test.cpp
   LINKS weft::sc_models

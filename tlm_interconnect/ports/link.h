@@ -142,6 +142,37 @@ class alignas(64) Link {
     queued_ += like.queued_ - before.queued_;
   }
 
+  /// What a link that was free at a time has done from then on.
+  struct Span {
+    Picoseconds free_after = 0;  ///< from that time
+    uint64_t remainder = 0;
+    uint64_t bytes = 0;
+    uint64_t messages = 0;
+    Picoseconds busy = 0;
+    Picoseconds queued = 0;
+  };
+  /// .. since it was `before`, free at `start`.
+  Span since(const Link& before, Picoseconds start) const {
+    return {free_at_ > start ? free_at_ - start : 0,
+            remainder_,
+            bytes_ - before.bytes_,
+            messages_ - before.messages_,
+            busy_ - before.busy_,
+            queued_ - before.queued_};
+  }
+  /// Does the same from `start` on. False: it is not free then.
+  bool repeat(const Span& span, Picoseconds start) {
+    if (free_at_ > start) return false;
+    if (span.messages == 0) return true;
+    free_at_ = later(start, span.free_after);
+    remainder_ = span.remainder;
+    if (__builtin_add_overflow(bytes_, span.bytes, &bytes_)) count_overflow();
+    messages_ += span.messages;
+    busy_ += span.busy;
+    waited(span.queued);
+    return true;
+  }
+
   Picoseconds free_at() const { return free_at_; }
   uint64_t bytes() const { return bytes_; }
   uint64_t messages() const { return messages_; }

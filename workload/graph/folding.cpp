@@ -16,6 +16,7 @@
 #include "workload/graph/fidelity_rules.h"
 #include "workload/graph/folding/analysis.h"
 #include "workload/graph/folding/library_nodes.h"
+#include "workload/graph/folding/own_links.h"
 #include "workload/graph/folding/partition.h"
 
 namespace weft::graph {
@@ -125,8 +126,10 @@ Folding::Folding(const Config& config, const trace::JobTrace& traces) : class_of
     ++reasons_[reason.empty() ? "no other rank does the same" : reason];
   }
   find_images(ranks, partition);
-  if (classes_.empty() && only_switches(config) && !FidelityRules(config).any())
+  if (classes_.empty() && only_switches(config) && !FidelityRules(config).any()) {
     replicas_ = find_replicas(config, traces, ranks);
+    own_links_ = own_links(config, traces.groups(), ranks);
+  }
 }
 
 Folding::Class Folding::make_class(std::vector<uint32_t> members, const std::vector<RankUse>& ranks,

@@ -95,6 +95,10 @@ class Folding {
   /// Where no rank folds, all dimensions are Switches at `message` fidelity, and no fidelity rule moves a
   /// message: ranks that are identical at first.
   const Replicas& replicas() const { return replicas_; }
+  /// .. groups with links of their own (own_links()).
+  bool has_own_links(trace::GroupId group) const { return group < own_links_.size() && own_links_[group]; }
+  /// Some group has.
+  bool has_own_links() const { return !own_links_.empty(); }
   /// Why ranks are simulated themselves, and how many.
   const std::map<std::string, uint32_t>& reasons() const { return reasons_; }
 
@@ -113,6 +117,7 @@ class Folding {
   std::vector<uint32_t> joined_;
   std::vector<bool> along_dimensions_;
   Replicas replicas_;
+  std::vector<bool> own_links_;  ///< by group; empty: none
   std::map<std::string, uint32_t> reasons_;
 };
 

@@ -13,6 +13,7 @@ set(WEFT_GRAPH_SOURCES
   graph/folding/library_nodes.cpp
   graph/folding/line_parts.cpp
   graph/folding/mixed_groups.cpp
+  graph/folding/own_links.cpp
   graph/folding/partition.cpp
   graph/folding/peer_ways.cpp
   graph/folding/replicas.cpp

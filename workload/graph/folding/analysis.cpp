@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "configs/blueprint/carrier.h"
+#include "workload/graph/folding/group_orders.h"
 
 namespace weft::graph {
 namespace {
@@ -65,6 +66,7 @@ struct Analysis::Reading {
   std::vector<trace::GroupId> groups = {};  ///< by place
   std::vector<uint32_t> peers = {};         ///< by place
   std::set<Kind> kinds = {};
+  GroupOrders orders = {};
 };
 
 RankUse Analysis::look_through(uint32_t rank) {
@@ -117,6 +119,7 @@ Analysis::Program Analysis::read(uint32_t rank) {
     labels.add(node.has_iteration ? node.iteration + 1 : 0);
     digest.add(before.size());
     for (const trace::NodeIndex p : before) digest.add(p);
+    reading.orders.add(i, before);
     digest.add(static_cast<uint64_t>(node.type) | uint64_t{node.is_cpu_op} << 8 |
                uint64_t{node.has_duration} << 9 | static_cast<uint64_t>(node.location) << 16 |
                uint64_t{node.has_comm_type} << 11);
@@ -137,6 +140,8 @@ Analysis::Program Analysis::read(uint32_t rank) {
   }
   program.digest = digest.value();
   program.labels = labels.value();
+  for (uint32_t place = 0; place < program.groups.size(); ++place)
+    program.at_once.push_back(reading.orders.at_once(place));
   return program;
 }
 
@@ -165,6 +170,7 @@ void Analysis::read_collective(Reading& reading) {
     reading.groups.push_back(g);
     reading.program.groups.push_back(node);
   }
+  reading.orders.collective(place);
   const uint32_t dimensions = involved(node);
   digest.add(place);
   digest.add(static_cast<uint64_t>(node.op) | uint64_t{dimensions & all_dimensions_} << 8);
@@ -219,7 +225,7 @@ void Analysis::fit_groups(uint32_t rank, const Program& program, Digest& digest,
     const trace::GroupId g = group_of(node);
     const auto place = static_cast<uint32_t>(use.groups.size());
     use.groups.push_back(g);
-    use.group_uses.push_back(0);
+    use.group_uses.push_back(program.at_once[place] ? RankUse::kAtOnce : 0);
     use.first_uses.push_back(node.index);
     if (places_[g] == kNoPlace) places_[g] = place;
     if (places_[g] != place) use.refuse("they use their communicator groups in different orders");

@@ -61,6 +61,7 @@ class Analysis {
     };
     Digest::Value digest;
     std::vector<trace::Node> groups;       ///< by place: a collective of it, as it is written
+    std::vector<bool> at_once;             ///< by place: RankUse::kAtOnce
     std::vector<trace::Node> collectives;  ///< the different ones, as they are written
     std::vector<Peer> peers;               ///< by place
     uint64_t nodes = 0;

@@ -29,6 +29,7 @@ struct RankUse {
   static constexpr uint8_t kAround = 8;    ///< the rank receives from a peer between two of its members
   static constexpr uint8_t kLines = 16;    ///< some collective is of a line of it, not of all members
   static constexpr uint8_t kRooted = 32;   ///< some collective has a root
+  static constexpr uint8_t kAtOnce = 64;   ///< some collective does not wait for the one before it
 
   Digest::Value digest;
   std::vector<trace::GroupId> groups;  ///< by first use
