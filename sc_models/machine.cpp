@@ -36,6 +36,7 @@ Machine::Machine(sc_core::sc_module_name name, const Config& config, const Optio
       cuts_(config, choices_, pool_, data_.get(), options.boundaries),
       link_types_(link_types_of(config)),
       wheel_("wheel"),
+      npu_wheel_("npu_wheel"),
       end_of_instant_("end_of_instant", InstantPart::decisions, [this] { slot_waits_.settled(); }),
       starts_("starts", InstantPart::starts,
               [this] {
@@ -635,9 +636,9 @@ void Machine::build_npus(const Options& options, const std::vector<uint32_t>& bu
     }
     const auto of_npu =
         choices_.of(ModuleKind::npu, "npu" + suffix, {config_.npu.implementation, "npu.implementation"});
-    npu_modules_[r] = make_npu(
-        of_npu.implementation, of_npu.owner, "npu" + suffix,
-        {NpuId{r}, config_, service(r), options.probes, memory_pool_.get(), tiers_.get(), options.causes});
+    npu_modules_[r] = make_npu(of_npu.implementation, of_npu.owner, "npu" + suffix,
+                               {NpuId{r}, config_, service(r), options.probes, memory_pool_.get(),
+                                tiers_.get(), options.causes, &npu_wheel_});
     if (options.footprint && options.probes != nullptr)
       npu_modules_[r]->add_footprint_signal(*options.probes);
     components_.insert(components_.end(), {npu_modules_[r].get(), &hbm});

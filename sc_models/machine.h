@@ -27,6 +27,7 @@
 #include "sc_models/nmu.h"
 #include "sc_models/nmu_tap.h"
 #include "sc_models/npu_model.h"
+#include "sc_models/npu_wheel.h"
 #include "sc_models/packet_fabric.h"
 #include "sc_models/part_links.h"
 #include "sc_models/pool/memory_pool.h"
@@ -330,6 +331,7 @@ class Machine : public sc_core::sc_module {
   std::vector<std::vector<fabric::LinkType>>
       level_types_;  ///< by dimension: of its tree's levels above the NPUs
   ActivationWheel wheel_;
+  NpuWheel npu_wheel_;
   std::unique_ptr<WheelAlarm> alarm_;  ///< the last one on the wheel
   SettledCall end_of_instant_;
   SettledCall starts_;

@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
-#include "configs/stop.h"
 #include "workload/tiers/tier_path.h"
 
 namespace weft {
@@ -18,6 +18,8 @@ Npu::Npu(sc_core::sc_module_name module_name, const NpuContext& context)
       npu_(context.npu),
       config_(context.config),
       nmu_(context.nmu),
+      causes_(context.causes),
+      matcher_(index(npu_)),
       memory_(
           "memory", config_.hbm.outstanding, config_.hbm.capacity,
           [this](uint32_t token, Picoseconds at) { access_done(token, at); },
@@ -25,10 +27,7 @@ Npu::Npu(sc_core::sc_module_name module_name, const NpuContext& context)
             return engine_ ? engine_->describe(token) : std::string("a job that is over");
           }),
       pool_(context.pool),
-      tiers_(context.tiers),
-      causes_(context.causes),
-      matcher_(index(npu_)),
-      wake_("wake") {
+      tiers_(context.tiers) {
   if (config_.remote_memory) {
     remote_ = std::make_unique<MemoryDma>(
         "remote", config_.hbm.outstanding, 0,
@@ -48,10 +47,8 @@ Npu::Npu(sc_core::sc_module_name module_name, const NpuContext& context)
                                        {"idle", "communicate", "remote_memory", "memory", "compute"});
     node_probe_ = probes->number(std::string(name()) + ".node", 64);
   }
-  SC_HAS_PROCESS(Npu);
-  SC_METHOD(process);
-  sensitive << wake_;
-  dont_initialize();
+  if (context.wheel == nullptr) own_wheel_ = std::make_unique<NpuWheel>("wheel");
+  (own_wheel_ ? *own_wheel_ : *context.wheel).add(*this);
 }
 
 Npu::~Npu() = default;
@@ -94,7 +91,7 @@ void Npu::unload() {
   pending_ = {};
   while (queue_.next() != kNever) queue_.pop();
   held_ = false;
-  wake_at_ = kNever;
+  forget();
 }
 
 void Npu::start() {
@@ -107,28 +104,27 @@ void Npu::adopt(const Npu& like, const graph::RankImage& image) {
   matcher_.adopt(like.matcher_, image);
   like.queue_.for_each([this](const auto& entry) { queue_.push(entry.time, entry.order, entry.payload); });
   pushed_ = like.pushed_;
-  wake_at_ = queue_.next();
-  if (wake_at_ != kNever) wake_.notify(sc_core::sc_time::from_value(wake_at_ - machine_now()));
+  if (queue_.next() != kNever) run_at(queue_.next());
 }
 
 void Npu::hold() {
   if (held_) return;
   held_ = true;
   engine_->hold();
-  wake_at_ = machine_now();
-  wake_.notify(sc_core::SC_ZERO_TIME);
+  run_at(machine_now());
 }
 
 void Npu::push(Picoseconds at, uint32_t kind, uint32_t token) {
   queue_.push(at, static_cast<uint64_t>(kind) << 56 | pushed_++, token);
-  if (at < wake_at_ && !held_) {
-    wake_at_ = at;
-    wake_.notify(sc_core::sc_time::from_value(at - machine_now()));
-  }
+  if (!held_) run_at(at);
 }
 
-void Npu::process() {
-  if (stop_requested()) sc_core::sc_pause();
+void Npu::prepare() const {
+  const char* at = reinterpret_cast<const char*>(engine_.get());
+  for (size_t line = 0; line < sizeof(graph::RankEngine); line += 64) __builtin_prefetch(at + line);
+}
+
+void Npu::run_due() {
   if (!engine_) return;  // unloaded
   ++activations_;
   const Picoseconds t = machine_now();
@@ -149,12 +145,7 @@ void Npu::process() {
   // What starts now may end now (nodes without duration): stay held, so that it comes back here.
   engine_->release();
   held_ = false;
-  wake_at_ = queue_.next();
-  if (wake_at_ <= t) {
-    wake_.notify(sc_core::SC_ZERO_TIME);
-  } else if (wake_at_ != kNever) {
-    wake_.notify(sc_core::sc_time::from_value(wake_at_ - t));
-  }
+  if (queue_.next() != kNever) run_at(std::max(queue_.next(), t));
 }
 
 void Npu::schedule(Picoseconds at, uint32_t token) {

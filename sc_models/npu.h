@@ -14,11 +14,13 @@
 #include "configs/fifo.h"
 #include "configs/flat_map.h"
 #include "sc_models/npu_model.h"
+#include "sc_models/npu_wheel.h"
 #include "tlm_interconnect/ports/timed_queue.h"
 
 namespace weft {
 
 class Npu : public NpuModel,
+            private NpuWheel::Client,
             private NmuClient,
             private PoolClient,
             private graph::RankServices,
@@ -103,7 +105,9 @@ class Npu : public NpuModel,
   static Picoseconds machine_now() { return sc_core::sc_time_stamp().value(); }
   /// Opens the batch of this instant: everything that happens at one time is in before anything new starts.
   void hold();
-  void process();
+  // NpuWheel::Client
+  void run_due() final;
+  void prepare() const final;
   void push(Picoseconds at, uint32_t kind, uint32_t token);
   void access_done(uint32_t token, Picoseconds at);
   void ask_memory(const trace::Node& node);
@@ -120,31 +124,31 @@ class Npu : public NpuModel,
   void send_later(const Pending& pending);
   void send_next();
 
+  // What every activation touches: with the Client they are what NpuWheel fetches ahead.
   NpuId npu_;
+  uint32_t rank_ = 0;  ///< of the job
   const Config& config_;
   FabricService& nmu_;
   JobHost* host_ = nullptr;
-  const RankMap* ranks_ = nullptr;
-  uint32_t rank_ = 0;       ///< of the job
-  Picoseconds origin_ = 0;  ///< the machine's time when the job's clock began
-  MemoryDma memory_;
-  std::unique_ptr<MemoryDma> remote_;
-  PoolAccess* pool_;
-  TierAccess* tiers_;
-  insight::CausalLog* causes_;
-  NodeWatch* watch_ = nullptr;                ///< null: nobody records the nodes
-  std::unique_ptr<WatchedServices> watched_;  ///< with a watch: of the job
   std::unique_ptr<graph::RankEngine> engine_;
+  Picoseconds origin_ = 0;  ///< the machine's time when the job's clock began
+  uint64_t pushed_ = 0;
+  uint64_t activations_ = 0;
+  bool held_ = false;
+  fabric::TimedQueue<uint32_t, uint64_t> queue_;
+  const RankMap* ranks_ = nullptr;
+  insight::CausalLog* causes_;
   graph::P2pMatcher matcher_;
   FlatMap<uint64_t, Fifo<trace::NodeIndex>> sending_;  ///< by destination NPU and tag, in order
   Fifo<Pending> pending_;                              ///< in the order in which they are sent
   Picoseconds last_send_ = 0;                          ///< of them
-  fabric::TimedQueue<uint32_t, uint64_t> queue_;
-  uint64_t pushed_ = 0;
-  sc_core::sc_event wake_;
-  Picoseconds wake_at_ = kNever;
-  bool held_ = false;
-  uint64_t activations_ = 0;
+  MemoryDma memory_;
+  std::unique_ptr<MemoryDma> remote_;
+  PoolAccess* pool_;
+  TierAccess* tiers_;
+  NodeWatch* watch_ = nullptr;                ///< null: nobody records the nodes
+  std::unique_ptr<WatchedServices> watched_;  ///< with a watch: of the job
+  std::unique_ptr<NpuWheel> own_wheel_;       ///< null: the machine's
   vcd::Probe state_probe_;
   vcd::Probe node_probe_;
   vcd::Probe footprint_probe_;

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Runs NPUs when they are due, with one process and one event of the kernel for all of them. Thousands become
+// due at the same instants; an event each would cost the kernel's queue more than they take. It runs with the
+// kernel's other processes, before the parts of the instant that wait for these (InstantPart).
+
+#ifndef WEFT_SC_MODELS_NPU_WHEEL_H
+#define WEFT_SC_MODELS_NPU_WHEEL_H
+
+#include <cstdint>
+#include <systemc>
+#include <vector>
+
+#include "configs/stop.h"
+#include "configs/types.h"
+#include "tlm_interconnect/ports/instant_queue.h"
+
+namespace weft {
+
+class NpuWheel final : public sc_core::sc_module {
+ public:
+  /// Who is run. Those that are due at one time run in the order in which they were added.
+  class Client {
+   public:
+    virtual ~Client() = default;
+    virtual void run_due() = 0;
+    /// It is due soon, and the lines that follow its Client are here: it may ask for others. No effect on
+    /// results.
+    virtual void prepare() const {}
+
+   protected:
+    Client() = default;
+    /// Asks to be run at `time` (>= now), or earlier if it has asked for that: what is asked for while others
+    /// run, in the next delta cycle at the earliest.
+    void run_at(Picoseconds time) {
+      if (time >= due_) return;
+      due_ = time;
+      wheel_->wake(number_, time);
+    }
+    /// Takes back what it has asked for.
+    void forget() { due_ = kNever; }
+
+   private:
+    friend class NpuWheel;
+    Picoseconds due_ = kNever;
+    NpuWheel* wheel_ = nullptr;
+    uint32_t number_ = 0;
+  };
+
+  explicit NpuWheel(sc_core::sc_module_name name) : sc_core::sc_module(name), wake_("wake") {
+    SC_HAS_PROCESS(NpuWheel);
+    SC_METHOD(run);
+    sensitive << wake_;
+    dont_initialize();
+  }
+
+  void add(Client& client) {
+    client.wheel_ = this;
+    client.number_ = static_cast<uint32_t>(clients_.size());
+    clients_.push_back(&client);
+    if (clients_.size() <= room_) return;
+    room_ = 2 * clients_.size();
+    queue_.resize(static_cast<uint32_t>(room_));
+  }
+
+ private:
+  void wake(uint32_t number, Picoseconds time) {
+    queue_.push(time, number);
+    if (!running_ && time < next_) notify(time);
+  }
+
+  void notify(Picoseconds time) {
+    next_ = time;
+    const Picoseconds now = sc_core::sc_time_stamp().value();
+    wake_.notify(time <= now ? sc_core::SC_ZERO_TIME : sc_core::sc_time::from_value(time - now));
+  }
+
+  void run() {
+    if (stop_requested()) sc_core::sc_pause();
+    const Picoseconds now = sc_core::sc_time_stamp().value();
+    running_ = true;
+    due_.clear();
+    while (queue_.next() <= now) due_.push_back(clients_[queue_.pop()]);
+    for (size_t i = 0; i < due_.size(); ++i) {
+      if (i + kFar < due_.size()) fetch(due_[i + kFar]);
+      if (i + kNear < due_.size()) due_[i + kNear]->prepare();
+      Client& client = *due_[i];
+      if (client.due_ > now) continue;  // it has asked for an earlier time since, and was run then
+      client.due_ = kNever;
+      client.run_due();
+    }
+    running_ = false;
+    next_ = kNever;
+    if (queue_.next() != kNever) notify(queue_.next());
+  }
+
+  /// The lines that follow a Client are the ones that its NPU keeps its hottest data in.
+  static void fetch(const Client* client) {
+    const char* at = reinterpret_cast<const char*>(client);
+    for (int line = 0; line < kLines; ++line) __builtin_prefetch(at + 64 * line);
+  }
+  static constexpr size_t kFar = 6, kNear = 3;
+  static constexpr int kLines = 6;
+
+  fabric::InstantQueue queue_;  ///< of clients' numbers
+  std::vector<Client*> clients_;
+  std::vector<Client*> due_;  ///< of this delta cycle
+  size_t room_ = 0;           ///< for so many
+  sc_core::sc_event wake_;
+  Picoseconds next_ = kNever;  ///< what wake_ is notified for
+  bool running_ = false;
+};
+
+}  // namespace weft
+
+#endif
