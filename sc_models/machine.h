@@ -103,6 +103,7 @@ class Machine : public sc_core::sc_module {
   const NpuModel& npu(uint32_t rank) const { return *npu_modules_[rank]; }
   /// Of Options::External. Throws std::out_of_range for a rank that was not named there.
   NmuTap& tap(uint32_t rank) { return *taps_.at(rank); }
+  bool has_taps() const { return !taps_.empty(); }
   tlm::tlm_target_socket<32>& hbm_socket(uint32_t rank) { return *hbm_sockets_.at(rank); }
   /// Bytes that this rank's memories have moved.
   uint64_t memory_bytes(uint32_t rank) const;

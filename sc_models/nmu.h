@@ -179,6 +179,8 @@ class Nmu : public NmuModel, private Wakeable, public MessagePort {
     delivered_ += counts.received;
     bytes_delivered_ += counts.received_bytes;
   }
+  /// Somebody looks at its single messages.
+  bool watched() const { return watched_; }
   /// Tells of its point-to-point messages from now on; null: nobody. At `message` fidelity.
   void copy_messages(MessageCopies* copies) { copies_ = copies; }
 

@@ -75,7 +75,7 @@ struct NpuContext {
   PoolAccess* pool = nullptr;            ///< where remote accesses go; null: to remote_memory()
   TierAccess* tiers = nullptr;           ///< host memory and NVMe; null: there are none
   insight::CausalLog* causes = nullptr;  ///< where its nodes tell what caused them; null: nowhere
-  NpuWheel* wheel = nullptr;             ///< runs Weft's own NPUs; null: one has a wheel of its own
+  NpuWheel* wheel = nullptr;             ///< runs Weft's own NPUs; null: the NPU makes one of its own
 };
 
 class NpuModel : public sc_core::sc_module, public Component {

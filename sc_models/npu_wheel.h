@@ -8,6 +8,8 @@
 #ifndef WEFT_SC_MODELS_NPU_WHEEL_H
 #define WEFT_SC_MODELS_NPU_WHEEL_H
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <systemc>
 #include <vector>
@@ -31,8 +33,8 @@ class NpuWheel final : public sc_core::sc_module {
 
    protected:
     Client() = default;
-    /// Asks to be run at `time` (>= now), or earlier if it has asked for that: what is asked for while others
-    /// run, in the next delta cycle at the earliest.
+    /// Asks to be run at `time` (>= now), or earlier if it has asked for that. Now: in the next delta cycle,
+    /// so that all that comes in this one is in.
     void run_at(Picoseconds time) {
       if (time >= due_) return;
       due_ = time;
@@ -66,31 +68,61 @@ class NpuWheel final : public sc_core::sc_module {
 
  private:
   void wake(uint32_t number, Picoseconds time) {
-    queue_.push(time, number);
-    if (!running_ && time < next_) notify(time);
+    if (time > now()) {
+      queue_.push(time, number);
+      if (!running_ && time < next_) notify(time);
+      return;
+    }
+    if (asked_in_ != sc_core::sc_delta_count()) pass_on();
+    // Between two steps of the simulation no delta cycle is under way.
+    (sc_core::sc_get_status() == sc_core::SC_RUNNING ? asked_ : soon_).push_back(number);
+    next_ = time;
+    wake_.notify(sc_core::SC_ZERO_TIME);
   }
 
   void notify(Picoseconds time) {
     next_ = time;
-    const Picoseconds now = sc_core::sc_time_stamp().value();
-    wake_.notify(time <= now ? sc_core::SC_ZERO_TIME : sc_core::sc_time::from_value(time - now));
+    wake_.notify(sc_core::sc_time::from_value(time - now()));
+  }
+
+  /// What was asked for in an earlier delta cycle is due.
+  void pass_on() {
+    soon_.insert(soon_.end(), asked_.begin(), asked_.end());
+    asked_.clear();
+    asked_in_ = sc_core::sc_delta_count();
+  }
+
+  static Picoseconds now() { return sc_core::sc_time_stamp().value(); }
+
+  void take_due() {
+    if (asked_in_ != sc_core::sc_delta_count()) pass_on();
+    if (!std::is_sorted(soon_.begin(), soon_.end())) std::sort(soon_.begin(), soon_.end());
+    batch_.clear();
+    while (queue_.next() <= now()) batch_.push_back(queue_.pop());
+    if (soon_.empty()) return;
+    const auto timed = static_cast<std::ptrdiff_t>(batch_.size());
+    batch_.insert(batch_.end(), soon_.begin(), soon_.end());
+    std::inplace_merge(batch_.begin(), batch_.begin() + timed, batch_.end());
+    soon_.clear();
   }
 
   void run() {
     if (stop_requested()) sc_core::sc_pause();
-    const Picoseconds now = sc_core::sc_time_stamp().value();
     running_ = true;
-    due_.clear();
-    while (queue_.next() <= now) due_.push_back(clients_[queue_.pop()]);
-    for (size_t i = 0; i < due_.size(); ++i) {
-      if (i + kFar < due_.size()) fetch(due_[i + kFar]);
-      if (i + kNear < due_.size()) due_[i + kNear]->prepare();
-      Client& client = *due_[i];
-      if (client.due_ > now) continue;  // it has asked for an earlier time since, and was run then
+    take_due();
+    for (size_t i = 0; i < batch_.size(); ++i) {
+      if (i + kFar < batch_.size()) fetch(clients_[batch_[i + kFar]]);
+      if (i + kNear < batch_.size()) clients_[batch_[i + kNear]]->prepare();
+      Client& client = *clients_[batch_[i]];
+      if (client.due_ > now()) continue;  // it has asked for an earlier time since, and was run then
       client.due_ = kNever;
       client.run_due();
     }
     running_ = false;
+    if (!asked_.empty()) {
+      wake_.notify(sc_core::SC_ZERO_TIME);
+      return;
+    }
     next_ = kNever;
     if (queue_.next() != kNever) notify(queue_.next());
   }
@@ -105,8 +137,11 @@ class NpuWheel final : public sc_core::sc_module {
 
   fabric::InstantQueue queue_;  ///< of clients' numbers
   std::vector<Client*> clients_;
-  std::vector<Client*> due_;  ///< of this delta cycle
-  size_t room_ = 0;           ///< for so many
+  std::vector<uint32_t> batch_;  ///< clients' numbers: those of this delta cycle
+  std::vector<uint32_t> soon_;   ///< .. that were asked for in an earlier one
+  std::vector<uint32_t> asked_;  ///< .. in the delta cycle asked_in_, for the next one
+  uint64_t asked_in_ = 0;
+  size_t room_ = 0;  ///< for so many
   sc_core::sc_event wake_;
   Picoseconds next_ = kNever;  ///< what wake_ is notified for
   bool running_ = false;

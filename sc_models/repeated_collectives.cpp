@@ -12,15 +12,17 @@ namespace weft {
 namespace {
 
 /// What is kept of all kinds together; of later ones nothing is.
-constexpr size_t kMostMembers = size_t{1} << 18;
+constexpr size_t kMostMembers = size_t{1} << 16;
 
 }  // namespace
 
 bool RepeatedCollectives::fit(Machine& machine) {
   const Config& config = machine.config();
   if (machine.causes() != nullptr || machine.part_links() != nullptr || machine.partial() ||
-      !machine.mirrored().empty() || machine.data() != nullptr)
+      !machine.mirrored().empty() || machine.data() != nullptr || machine.has_taps())
     return false;
+  for (uint32_t r = 0; r < machine.npus(); ++r)
+    if (machine.own_nmu(r).watched()) return false;
   // `rg` takes turns over collectives, the dispatcher counts chunks of all dimensions, and so do limits of
   // injection.
   return config.collectives.dimension_scheduling != DimensionScheduling::rg &&
@@ -28,10 +30,10 @@ bool RepeatedCollectives::fit(Machine& machine) {
          config.nmu.injection_bandwidth.bytes_per_second == 0;
 }
 
-RepeatedCollectives::RepeatedCollectives(Machine& machine, Ended ended)
-    : machine_(machine), ended_(std::move(ended)) {
+RepeatedCollectives::RepeatedCollectives(Machine& machine, Tell tell)
+    : machine_(machine), tell_(std::move(tell)) {
   machine_.on_starts([this] { start_held(); });
-  machine_.alarm().on([this](Picoseconds now) { end_due(now); });
+  machine_.alarm().on([this](Picoseconds now) { finish_due(now); });
 }
 
 RepeatedCollectives::~RepeatedCollectives() {
@@ -130,6 +132,7 @@ void RepeatedCollectives::start_learning(Outcome& outcome, const Held* first, co
     each_link(first->rank, outcome.dimensions,
               [&](const fabric::Link& link, bool) { learning->before.push_back(link); });
   }
+  learning->beyond = beyond(learning->ranks);
   learning_.insert(stream, std::move(learning));
 }
 
@@ -147,9 +150,7 @@ void RepeatedCollectives::learn(uint32_t rank, const collectives::CollectiveDone
       });
   outcome.time = done.finished - learning.started;
   // A member that ends early may send the next one's messages while others still receive.
-  if (together && outcome.time != 0) {
-    keep(learning);
-  } else {
+  if (!together || outcome.time == 0 || beyond(learning.ranks) != learning.beyond || !keep(learning)) {
     kept_ -= outcome.members.size();
     outcome.members = {};
     outcome.state = Outcome::State::varies;
@@ -157,8 +158,17 @@ void RepeatedCollectives::learn(uint32_t rank, const collectives::CollectiveDone
   learning_.erase(done.stream);
 }
 
-void RepeatedCollectives::keep(const Learning& learning) {
+uint64_t RepeatedCollectives::beyond(const std::vector<uint32_t>& ranks) const {
+  uint64_t starts = 0;
+  for (const uint32_t rank : ranks) starts += machine_.own_nmu(rank).out_of_order_starts();
+  return starts;
+}
+
+/// False: a link is still taken.
+bool RepeatedCollectives::keep(const Learning& learning) {
   Outcome& outcome = *learning.outcome;
+  const Picoseconds end = learning.started + outcome.time;
+  bool free = true;
   auto before = learning.before.begin();
   for (size_t i = 0; i < learning.ranks.size(); ++i) {
     Member& member = outcome.members[i];
@@ -168,9 +178,11 @@ void RepeatedCollectives::keep(const Learning& learning) {
       (out ? all.sent : all.received) += use.messages;
       (out ? all.sent_bytes : all.received_bytes) += use.bytes;
       member.links.push_back(use);
+      free = free && link.free_at() <= end;
     });
   }
-  outcome.state = Outcome::State::known;
+  if (free) outcome.state = Outcome::State::known;
+  return free;
 }
 
 void RepeatedCollectives::start_repeating(Outcome& outcome, Held* first, const Held* last) {
@@ -191,21 +203,21 @@ void RepeatedCollectives::start_repeating(Outcome& outcome, Held* first, const H
   const Picoseconds end =
       in_time([&] { return later(repeat.started, outcome.time); },
               [&] { return fmt::format("collective {}", repeat.stream); }, "cut the run into shorter ones");
-  ends_.push(end, pushed_++, number);
+  finishes_.push(end, pushed_++, number);
   machine_.alarm().set(end);
-  ++repeated_;
+  ++count_;
 }
 
-void RepeatedCollectives::end_due(Picoseconds now) {
-  while (ends_.next() <= now) {
-    const uint32_t number = ends_.pop().payload;
-    end(repeats_[number], now);
+void RepeatedCollectives::finish_due(Picoseconds now) {
+  while (finishes_.next() <= now) {
+    const uint32_t number = finishes_.pop().payload;
+    finish(repeats_[number], now);
     free_repeats_.push_back(number);
   }
-  if (ends_.next() != kNever) machine_.alarm().set(ends_.next());
+  if (finishes_.next() != kNever) machine_.alarm().set(finishes_.next());
 }
 
-void RepeatedCollectives::end(Repeat& repeat, Picoseconds now) {
+void RepeatedCollectives::finish(Repeat& repeat, Picoseconds now) {
   for (size_t i = 0; i < repeat.ranks.size(); ++i) {
     Member& member = repeat.outcome->members[i];
     const uint32_t rank = repeat.ranks[i];
@@ -220,7 +232,7 @@ void RepeatedCollectives::end(Repeat& repeat, Picoseconds now) {
     member.done.plan = repeat.plan.get();
     member.done.started = repeat.started;
     member.done.finished = now;
-    ended_(rank, member.done);
+    tell_(rank, member.done);
   }
   repeat.ranks.clear();
   repeat.plan.reset();

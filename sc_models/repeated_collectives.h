@@ -2,7 +2,7 @@
 // Copyright the Weft authors
 //
 // Collectives that do as an earlier one did (docs/folding.md). All members of a group start one at the same
-// instant, and nobody else uses its links (graph::OwnLinks). Then it takes as long as the last one of its
+// instant, and nobody else uses its links (graph::own_links()). Then it takes as long as the first one of its
 // kind, in whichever group that was, and does the same. The first one of a kind runs in messages, and what it
 // does is kept. For the later ones no message is sent: at their end the members, their NMUs and their links
 // are told what that one did.
@@ -33,14 +33,14 @@ namespace weft {
 class RepeatedCollectives {
  public:
   /// A rank's part is over.
-  using Ended = std::function<void(uint32_t rank, const collectives::CollectiveDone& done)>;
+  using Tell = std::function<void(uint32_t rank, const collectives::CollectiveDone& done)>;
 
   /// Nothing but the messages of a collective decides how long it takes: no order of earlier chunks, no limit
   /// that several dimensions share, and nobody looks at single messages.
   static bool fit(Machine& machine);
 
   /// The machine has no other such object, and no MirroredStarts, while this one lives.
-  RepeatedCollectives(Machine& machine, Ended ended);
+  RepeatedCollectives(Machine& machine, Tell tell);
   ~RepeatedCollectives();
   RepeatedCollectives(const RepeatedCollectives&) = delete;
   RepeatedCollectives& operator=(const RepeatedCollectives&) = delete;
@@ -49,12 +49,14 @@ class RepeatedCollectives {
   /// does not repeat; start it in messages.
   bool hold(uint32_t rank, const CollectiveStart& start);
   /// A collective that ran in messages is over at the rank.
-  void ended(uint32_t rank, const collectives::CollectiveDone& done) {
+  void part_ended(uint32_t rank, const collectives::CollectiveDone& done) {
     if (!learning_.empty()) learn(rank, done);
   }
 
   /// Collectives that were told from an earlier one.
-  uint64_t repeated() const { return repeated_; }
+  uint64_t count() const { return count_; }
+  /// .. and those of them that have not ended.
+  size_t under_way() const { return finishes_.size(); }
 
  private:
   /// What a member does.
@@ -84,6 +86,7 @@ class RepeatedCollectives {
     std::vector<uint32_t> ranks;  ///< ascending
     Picoseconds started = 0;
     std::vector<fabric::Link> before;
+    uint64_t beyond = 0;  ///< chunks that the members had started beyond the slots
     uint32_t ended = 0;
   };
   struct Repeat {
@@ -100,15 +103,16 @@ class RepeatedCollectives {
   void start_learning(Outcome& outcome, const Held* first, const Held* last);
   void start_repeating(Outcome& outcome, Held* first, const Held* last);
   void learn(uint32_t rank, const collectives::CollectiveDone& done);
-  void keep(const Learning& learning);
-  void end_due(Picoseconds now);
-  void end(Repeat& repeat, Picoseconds now);
+  bool keep(const Learning& learning);
+  uint64_t beyond(const std::vector<uint32_t>& ranks) const;
+  void finish_due(Picoseconds now);
+  void finish(Repeat& repeat, Picoseconds now);
   /// The links of a rank in these dimensions: to the switch, and from there.
   template <typename F>
   void each_link(uint32_t rank, uint32_t dimensions, F&& f);
 
   Machine& machine_;
-  const Ended ended_;
+  const Tell tell_;
   std::map<Kind, Outcome> outcomes_;
   FlatMap<uint64_t, Outcome*> outcome_of_;                 ///< by plan; null: its kind does not repeat
   size_t kept_ = 0;                                        ///< members of all outcomes
@@ -116,9 +120,9 @@ class RepeatedCollectives {
   FlatMap<uint32_t, std::unique_ptr<Learning>> learning_;  ///< by stream
   std::vector<Repeat> repeats_;
   std::vector<uint32_t> free_repeats_;
-  fabric::TimedQueue<uint32_t, uint64_t> ends_;
+  fabric::TimedQueue<uint32_t, uint64_t> finishes_;  ///< of repeats_
   uint64_t pushed_ = 0;
-  uint64_t repeated_ = 0;
+  uint64_t count_ = 0;
 };
 
 }  // namespace weft

@@ -21,7 +21,7 @@ namespace weft {
 /// routers and interfaces of packet networks), until they rest.
 enum class InstantPart : unsigned {
   fabric,    ///< NMUs and switches (ActivationWheel)
-  starts,    ///< collectives that one member may run for all, if all have started them by now (TraceJob)
+  starts,    ///< collectives that all members may have started by now (MirroredStarts, RepeatedCollectives)
   decisions  ///< who starts a chunk beyond the slots (SlotWaits)
 };
 

@@ -72,7 +72,7 @@ TraceJob::TraceJob(Machine& machine, std::unique_ptr<graph::CheckedJob> checked,
   }
   if (mirrored_ == nullptr && sampled_ == nullptr && !in_parts && origin_ == 0 && ranks_.whole() &&
       folding_.has_own_links() && RepeatedCollectives::fit(machine_))
-    repeated_ = std::make_unique<RepeatedCollectives>(
+    repeats_ = std::make_unique<RepeatedCollectives>(
         machine_,
         [this](uint32_t rank, const collectives::CollectiveDone& done) { collective_done(rank, done); });
   if (config_.run.footprint != "off") follow_tensors();
@@ -296,7 +296,7 @@ std::optional<CollectiveStart> TraceJob::start_collective(uint32_t rank, const t
   if (mirrored_ && !mirrored_->release(rank) && folding_.of(rank) == nullptr &&
       folding_.along_dimensions(rank) && mirrored_->hold(rank, node.index, start))
     return {};
-  if (repeated_ && folding_.has_own_links(wanted.group->id) && repeated_->hold(rank, start)) return {};
+  if (repeats_ && folding_.has_own_links(wanted.group->id) && repeats_->hold(rank, start)) return {};
   return start;
 }
 
@@ -318,7 +318,7 @@ PoolMembers TraceJob::pool_members(uint32_t, const trace::Node& node) {
 void TraceJob::collective_done(uint32_t rank, const collectives::CollectiveDone& done) {
   const uint32_t number = done.stream - first_stream_ + 1;
   if (sampled_) sampled_->ended(rank, done);
-  if (repeated_) repeated_->ended(rank, done);
+  if (repeats_) repeats_->part_ended(rank, done);
   const auto finish = [&](uint32_t member) {
     const uint64_t key = part_key(member, number);
     const Running part = *running_.find(key);
@@ -474,7 +474,14 @@ RunResult TraceJob::own_result_of(JobPart&& parts, Picoseconds end, bool finishe
   }
   const auto& rows = result.collectives;
   for (const CollectiveRow& row : rows) result.folded_collectives += row.folded_members == row.ranks ? 1 : 0;
-  if (repeated_) result.repeated_collectives = repeated_->repeated();
+  if (repeats_) {
+    result.repeated_collectives = repeats_->count();
+    if (repeats_->under_way() != 0)
+      result.warnings.push_back(fmt::format(
+          "the run ended while {} collectives were told from earlier ones: their messages are not in the "
+          "results (--no-fold simulates each)",
+          repeats_->under_way()));
+  }
   if (splitting_ != nullptr) {
     result.late_ranks = splitting_->late();
     result.split_at = splitting_->split_at() - origin_;

@@ -134,11 +134,11 @@ class TraceJob : public Job, private JobHost, private SplitHost {
   const trace::JobTrace& traces_;
   const RankMap& ranks_;
   const std::vector<collectives::Group>& groups_;
-  std::unique_ptr<MirroredStarts> mirrored_;       ///< null: all collectives run in messages
-  std::unique_ptr<RepeatedCollectives> repeated_;  ///< null: all collectives run in messages
-  std::unique_ptr<SampledCollectives> sampled_;    ///< null: all collectives are simulated
-  std::unique_ptr<Splitting> splitting_;           ///< null: all ranks begin with the job
-  uint32_t first_stream_ = 1;                      ///< the machine's number of the job's first collective
+  std::unique_ptr<MirroredStarts> mirrored_;      ///< null: all collectives run in messages
+  std::unique_ptr<RepeatedCollectives> repeats_;  ///< null: all collectives run in messages
+  std::unique_ptr<SampledCollectives> sampled_;   ///< null: all collectives are simulated
+  std::unique_ptr<Splitting> splitting_;          ///< null: all ranks begin with the job
+  uint32_t first_stream_ = 1;                     ///< the machine's number of the job's first collective
   graph::IssueOrders orders_;
   std::vector<uint32_t> row_of_;       ///< by number - 1: position in rows_ + 1; 0: nobody has started it
   std::vector<CollectiveRow> rows_;    ///< as they were started

@@ -116,14 +116,22 @@ class Programs {
   }
 
   void meet(uint32_t mask) {
-    const auto op = static_cast<CollectiveOp>(random_.below(4));
+    const uint64_t op = random_.below(9) == 0 ? 4 : random_.below(4);
     const uint64_t bytes = sizes_[random_.below(2)];
     const uint64_t draw = random_.below(1000);
     for (uint32_t r = 0; r < files_.ranks(); ++r) {
-      const auto deps = after(r, draw);
-      files_.trace(r).push_back(collective(
-          ++ids_[r], op, bytes, parts_ && mask == own_ ? part(mask, r) : files_.group(mask, r), deps));
+      auto deps = after(r, draw);
+      if (mask == own_ && chain_ && last_[r] != 0) deps.push_back(last_[r]);
+      const std::string group = parts_ && mask == own_ ? part(mask, r) : files_.group(mask, r);
+      files_.trace(r).push_back(collective(++ids_[r], static_cast<CollectiveOp>(op % 4), bytes, group, deps));
+      if (op == 4) barrier(files_.trace(r).back(), ids_[r], group, deps);
+      if (mask == own_) last_[r] = ids_[r];
     }
+  }
+  static void barrier(PbNode& node, uint64_t id, const std::string& group,
+                      const std::vector<uint64_t>& after) {
+    node = trace::test::collective(id, ChakraProtoMsg::BARRIER, 0, group);
+    for (const uint64_t before : after) node.add_data_deps(before);
   }
   /// Every second rank of a line, by the first dimension of the mask.
   std::string part(uint32_t mask, uint32_t rank) {
@@ -136,6 +144,7 @@ class Programs {
     std::vector<uint32_t> ranks;
     for (uint32_t i = at % 2; i < size; i += 2) ranks.push_back(rank + i * stride - at * stride);
     const std::string name = fmt::format("part{}_{}", d, ranks.front());
+    std::reverse(ranks.begin(), ranks.end());  // listed in another order than that of their places
     files_.define(name, ranks);
     return name;
   }

@@ -47,7 +47,7 @@ CollectiveEngine::Active* CollectiveEngine::find(uint32_t stream) {
 }
 
 CollectiveEngine::Queue& CollectiveEngine::queue_of(const Active& active, uint32_t chunk, uint32_t phase) {
-  return queues_[queue_index(config_, *active.plan, chunk, phase)];
+  return queues_[active.plan->queue(chunk, phase)];
 }
 
 bool CollectiveEngine::reversed(const Active& active, uint32_t chunk, uint32_t phase) const {

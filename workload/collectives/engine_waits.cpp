@@ -35,23 +35,27 @@ void CollectiveEngine::adopt(const CollectiveEngine& like, const std::function<N
 void CollectiveEngine::current_chunks(std::vector<CurrentChunk>& out) const {
   for (const auto& active : actives_) {
     if (active->unfinished == 0 || active->shared == nullptr) continue;
+    const CollectivePlan& plan = *active->plan;
     for (uint32_t c = 0; c < active->chunks.size(); ++c) {
-      Chunk chunk = active->chunks[c];
+      const Chunk& chunk = active->chunks[c];
       if (chunk.status == Status::finished) continue;
       CurrentChunk current;
-      current.collective = active->shared;
-      current.chunk = c;
-      current.first_phase = chunk.first_phase;
-      current.state =
-          chunk.status == Status::not_issued ? CurrentChunk::State::not_issued : CurrentChunk::State::waits;
-      if (chunk.status == Status::not_issued) skip_phases(*active, chunk);
-      if (chunk.phase == active->plan->phases().size()) continue;  // not issued, and it takes part in none
+      current.phase = chunk.phase;
+      if (chunk.status == Status::not_issued) {
+        Chunk next = chunk;
+        skip_phases(*active, next);
+        current.phase = next.phase;
+        current.state = CurrentChunk::State::not_issued;
+      }
+      if (current.phase == plan.phases().size()) continue;  // not issued, and it takes part in none
       if (chunk.decided || chunk.status == Status::starting || chunk.status == Status::running) {
         current.state = CurrentChunk::State::holds;
       }
-      current.phase = chunk.phase;
-      current.queue = queue_index(config_, *active->plan, c, chunk.phase);
-      current.index = active->shared->index(active->views, c, chunk.phase);
+      current.collective = active->shared;
+      current.chunk = c;
+      current.first_phase = chunk.first_phase;
+      current.queue = plan.queue(c, current.phase);
+      current.index = active->shared->index(active->views, c, current.phase);
       out.push_back(current);
     }
   }

@@ -94,6 +94,10 @@ inline uint32_t queues_of(const Config& config, const Axis& axis) {
 }
 /// The most that any dimension has.
 uint32_t most_queues(const Config& config);
+/// A rank's scheduling queues: as many for every dimension, and for flat lines.
+inline size_t queue_count(const Config& config) {
+  return (config.dimensions.size() + 1) * most_queues(config);
+}
 
 /// The queues that the chunks of a phase take turns in (`phase_queues`): `count` of them from `first` on.
 struct PhaseQueueRange {
@@ -139,6 +143,7 @@ struct PhasePlan {
   Picoseconds duration = 0;  ///< of a full chunk alone, for schedulers that compare phases
   /// Full exchanges of the phase, by round; empty: there is none on a whole line of a Ring.
   std::vector<Exchange> exchanges;
+  PhaseQueueRange queues;  ///< of a rank's scheduling queues, those of all dimensions together
 };
 
 class CollectivePlan {
@@ -150,6 +155,8 @@ class CollectivePlan {
   const std::vector<PhasePlan>& phases(uint32_t chunk = 0) const {
     return orders_[chunk < order_of_chunk_.size() ? order_of_chunk_[chunk] : 0];
   }
+  /// The scheduling queue of a rank that a chunk is in during a phase, the same for all members.
+  uint32_t queue(uint32_t chunk, uint32_t phase) const { return phases(chunk)[phase].queues.of(chunk); }
   /// The different lists of phases that occur.
   const std::vector<std::vector<PhasePlan>>& orders() const { return orders_; }
   uint32_t members() const { return members_; }
@@ -268,6 +275,7 @@ class PlanBuilder {
   [[noreturn]] void fail(const CollectivePlan& plan, const std::string& where, const std::string& why) const;
   void refuse_disproven(const CollectivePlan& plan, const PhasePlan& phase) const;
   void lay_out_phases(CollectivePlan& plan) const;
+  void number_queues(CollectivePlan& plan) const;
   void check_segments(const CollectivePlan& plan) const;
   /// How the all-gathers of an all-reduce follow its reduce-scatters.
   enum class Gathers : uint8_t {

@@ -241,7 +241,7 @@ std::vector<PhasePlan> PlanBuilder::phase_list(const CollectivePlan& plan, const
                                                const std::vector<uint32_t>& gathers, bool two_phases) const {
   std::vector<PhasePlan> phases;
   const auto add = [&](CollectiveOp op, uint32_t a) {
-    PhasePlan phase{op, static_cast<uint16_t>(a), algorithm(plan, op, plan.axes_[a]), 0, 0, {}};
+    PhasePlan phase{op, static_cast<uint16_t>(a), algorithm(plan, op, plan.axes_[a]), 0, 0, {}, {}};
     if (rooted(op)) {
       std::vector<AxisView> views;
       plan.views(plan.request_.root, views);
@@ -529,7 +529,19 @@ std::shared_ptr<CollectivePlan> PlanBuilder::build(const CollectiveRequest& requ
   }
   plan->base_chunk_ = base * shards * request.element_bytes;
   lay_out_phases(*plan);
+  number_queues(*plan);
   return plan;
+}
+
+void PlanBuilder::number_queues(CollectivePlan& plan) const {
+  for (std::vector<PhasePlan>& order : plan.orders_) {
+    for (PhasePlan& phase : order) {
+      const Axis& axis = plan.axes_[phase.axis];
+      phase.queues = queues_of_phase(config_, axis, phase.op);
+      const size_t dimension = axis.dimension == Axis::kFlat ? config_.dimensions.size() : axis.dimension;
+      phase.queues.first += static_cast<uint32_t>(dimension) * most_queues(config_);
+    }
+  }
 }
 
 }  // namespace weft::collectives

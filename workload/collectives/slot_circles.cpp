@@ -23,7 +23,8 @@ void for_each_zero(const std::vector<uint64_t>& bits, uint32_t size, F&& f) {
 SlotCircles::SlotCircles(SlotWaits& waits)
     : waits_(waits),
       slots_(waits.config().collectives.active_chunks_per_dimension),
-      threshold_(waits.config().collectives.dispatch_threshold) {}
+      threshold_(waits.config().collectives.dispatch_threshold),
+      queues_(queue_count(waits.config())) {}
 
 void SlotCircles::add_chunk(OpenChunk& open) {
   node_of(open);
@@ -87,20 +88,18 @@ uint32_t SlotCircles::site_of(uint32_t rank) {
   site.rank = rank;
   site.chunks.clear();
   site.missed_nodes.clear();
-  site.stuck.assign(queue_count(waits_.config()), 0);
+  site.stuck.assign(queues_, 0);
   site.all_stuck = 0;
   // What a rank does matters only if something that it holds can be stuck.
   if (waits_.engaged(rank)) waits_.rank(rank).current_chunks(site.chunks);
-  site.open.assign(site.chunks.size(), false);
-  site.nodes.assign(site.chunks.size(), kNone);
-  site.places.assign(site.chunks.size(), kNone);
+  site.more.assign(site.chunks.size(), {});
   for (size_t i = 0; i < site.chunks.size(); ++i) {
     const CurrentChunk& c = site.chunks[i];
     OpenChunk* open = waits_.find(*c.collective, c.index);
-    site.open[i] = open != nullptr;
+    site.more[i].open = open != nullptr;
     if (open == nullptr || c.state != CurrentChunk::State::holds) continue;
     node_of(*open).held_at.push_back(s);
-    site.nodes[i] = open->node;
+    site.more[i].node = open->node;
     ++site.stuck[c.queue];
     ++site.all_stuck;
   }
@@ -110,14 +109,22 @@ uint32_t SlotCircles::site_of(uint32_t rank) {
 /// Finds out what the missing members of a chunk do instead.
 void SlotCircles::expand(uint32_t n) {
   const OpenChunk& open = *nodes_[n].open;
-  for_each_zero(open.begun, open.axis->size, [&](uint32_t i) { expand_missing(n, open.rank(i)); });
+  for_each_zero(open.begun, open.axis->size, [&](uint32_t i) { expand_missing(n, i); });
 }
 
-void SlotCircles::expand_missing(uint32_t n, uint32_t rank) {
+/// `i`: along the chunk's axis.
+void SlotCircles::expand_missing(uint32_t n, uint32_t i) {
   const OpenChunk& open = *nodes_[n].open;
+  const uint32_t rank = open.rank(i);
   if (!waits_.engaged(rank) && waits_.awaited_by(rank).empty()) return;
-  open.collective->plan().views(rank, views_);
-  if (!open.collective->has_started(views_)) {
+  bool started = false;
+  if (open.collective->has_one_axis()) {
+    started = open.collective->has_started(i);
+  } else {
+    open.collective->plan().views(rank, views_);
+    started = open.collective->has_started(views_);
+  }
+  if (!started) {
     follow_messages(n, rank);
     return;
   }
@@ -220,7 +227,7 @@ void SlotCircles::draw() {
     if (site.all_stuck == 0) continue;
     for (uint32_t c = 0; c < site.chunks.size(); ++c) {
       if (!cannot_begin(site, c)) continue;
-      site.places[c] = vertices_++;
+      site.more[c].place = vertices_++;
       if (arrows_.size() < vertices_) arrows_.resize(vertices_);
       place_at_.emplace_back(s, c);
       draw_place(site, c);
@@ -236,18 +243,18 @@ void SlotCircles::draw() {
 
 void SlotCircles::draw_to_holders(uint32_t from, const Site& site, uint32_t queue) {
   for (uint32_t c = 0; c < site.chunks.size(); ++c) {
-    if (holds_stuck(site, c) && site.chunks[c].queue == queue) arrows_[from].push_back(site.nodes[c]);
+    if (holds_stuck(site, c) && site.chunks[c].queue == queue) arrows_[from].push_back(site.more[c].node);
   }
 }
 
 void SlotCircles::draw_place(const Site& site, uint32_t c) {
-  const uint32_t from = site.places[c];
+  const uint32_t from = site.more[c].place;
   if (jammed(site, site.chunks[c].queue)) draw_to_holders(from, site, site.chunks[c].queue);
   if (site.chunks[c].state != CurrentChunk::State::not_issued || !dispatcher_stuck(site)) return;
   for (uint32_t other = 0; other < site.chunks.size(); ++other) {
     if (!keeps_dispatcher(site, other)) continue;
     if (holds_stuck(site, other)) {
-      arrows_[from].push_back(site.nodes[other]);
+      arrows_[from].push_back(site.more[other].node);
     } else {
       draw_to_holders(from, site, site.chunks[other].queue);
     }
@@ -261,9 +268,9 @@ void SlotCircles::draw_missing(uint32_t n, const Missing& missing) {
     return;
   }
   std::vector<uint32_t>& to = arrows_[n];
-  if (site.places[missing.current] != kNone) to.push_back(site.places[missing.current]);
+  if (site.more[missing.current].place != kNone) to.push_back(site.more[missing.current].place);
   if (missing.here) return;
-  if (holds_stuck(site, missing.current)) to.push_back(site.nodes[missing.current]);
+  if (holds_stuck(site, missing.current)) to.push_back(site.more[missing.current].node);
   if (jammed(site, nodes_[n].open->queue)) draw_to_holders(n, site, nodes_[n].open->queue);
 }
 
@@ -276,15 +283,15 @@ void SlotCircles::draw_to_all(uint32_t from, const Site& site) {
     bool open = false;
     uint32_t first = kNone;
     for (; end < site.chunks.size() && site.chunks[end].collective == site.chunks[c].collective; ++end) {
-      if (holds_stuck(site, end)) to.push_back(site.nodes[end]);
+      if (holds_stuck(site, end)) to.push_back(site.more[end].node);
       holds = holds || holds_stuck(site, end);
-      if (site.places[end] == kNone) continue;
-      open = open || site.open[end];
-      if (first == kNone) first = site.places[end];
+      if (site.more[end].place == kNone) continue;
+      open = open || site.more[end].open;
+      if (first == kNone) first = site.more[end].place;
     }
     if (!holds && !open && first != kNone) to.push_back(first);
     for (; c < end; ++c) {
-      if (!holds && site.places[c] != kNone && site.open[c]) to.push_back(site.places[c]);
+      if (!holds && site.more[c].place != kNone && site.more[c].open) to.push_back(site.more[c].place);
     }
   }
 }

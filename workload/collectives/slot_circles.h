@@ -57,12 +57,15 @@ class SlotCircles {
     bool stuck = true;
     bool listed = true;
   };
+  struct SiteChunk {
+    bool open = false;
+    uint32_t node = kNone;   ///< of an open one that holds a slot
+    uint32_t place = kNone;  ///< vertex of one that cannot begin
+  };
   struct Site {
     uint32_t rank = 0;
     std::vector<CurrentChunk> chunks;
-    std::vector<bool> open;              ///< by chunk
-    std::vector<uint32_t> nodes;         ///< by chunk: of open ones that hold a slot; else kNone
-    std::vector<uint32_t> places;        ///< by chunk: vertex of those that cannot begin; else kNone
+    std::vector<SiteChunk> more;         ///< by chunk
     std::vector<uint32_t> stuck;         ///< by queue: stuck chunks that hold its slots
     std::vector<uint32_t> missed_nodes;  ///< that depend on this site
     uint32_t all_stuck = 0;
@@ -71,12 +74,12 @@ class SlotCircles {
   Node& node_of(OpenChunk& open);
   uint32_t site_of(uint32_t rank);
   void expand(uint32_t n);
-  void expand_missing(uint32_t n, uint32_t rank);
+  void expand_missing(uint32_t n, uint32_t i);
   void follow_messages(uint32_t n, uint32_t rank);
 
   bool jammed(const Site& site, uint32_t queue) const { return site.stuck[queue] >= slots_; }
   bool holds_stuck(const Site& site, uint32_t c) const {
-    return site.nodes[c] != kNone && nodes_[site.nodes[c]].stuck;
+    return site.more[c].node != kNone && nodes_[site.more[c].node].stuck;
   }
   bool keeps_dispatcher(const Site& site, uint32_t c) const;
   bool dispatcher_stuck(const Site& site) const;
@@ -95,6 +98,7 @@ class SlotCircles {
   SlotWaits& waits_;
   const uint32_t slots_;
   const uint32_t threshold_;
+  const size_t queues_;
   std::deque<Node> nodes_;  ///< the first node_count_ are used
   std::deque<Site> sites_;
   uint32_t node_count_ = 0;

@@ -28,14 +28,6 @@ uint32_t first_member(const std::vector<AxisView>& views, uint32_t rank) {
 
 }  // namespace
 
-uint32_t queue_index(const Config& config, const CollectivePlan& plan, uint32_t chunk, uint32_t phase) {
-  const PhasePlan& planned = plan.phases(chunk)[phase];
-  const Axis& axis = plan.axes()[planned.axis];
-  const size_t dimension = axis.dimension == Axis::kFlat ? config.dimensions.size() : axis.dimension;
-  return static_cast<uint32_t>(dimension) * most_queues(config) +
-         queues_of_phase(config, axis, planned.op).of(chunk);
-}
-
 SharedCollective::SharedCollective(const Config& config, uint32_t stream,
                                    std::shared_ptr<const CollectivePlan> plan)
     : stream_(stream), plan_(std::move(plan)) {
@@ -50,6 +42,7 @@ SharedCollective::SharedCollective(const Config& config, uint32_t stream,
     axes_.push_back(line);
   }
   here_ = members_;
+  phases_ = static_cast<uint32_t>(plan_->phases().size());
   for (const Line& line : axes_) lines_ = std::max(lines_, members_ / line.size);
   begun_.resize(size_t{plan_->chunks()} * plan_->phases().size() * lines_);
   started_.resize((members_ + size_t{63}) / 64);
@@ -61,12 +54,12 @@ uint32_t SharedCollective::member(const std::vector<AxisView>& views) const {
   return number;
 }
 
-size_t SharedCollective::index(const std::vector<AxisView>& views, uint32_t chunk, uint32_t phase) const {
+/// Of those along the phase's axis, the one that the member is on.
+uint32_t SharedCollective::line(const std::vector<AxisView>& views, uint32_t chunk, uint32_t phase) const {
   // The member's number without its place on the phase's own axis numbers the lines along that axis.
   const Line& own = axes_[plan_->phases(chunk)[phase].axis];
   const uint32_t number = member(views);
-  const uint32_t line = number / (own.inner * own.size) * own.inner + number % own.inner;
-  return (size_t{chunk} * plan_->phases().size() + phase) * lines_ + line;
+  return number / (own.inner * own.size) * own.inner + number % own.inner;
 }
 
 SlotWaits::SlotWaits(const Config& config, std::function<void()> ask)
@@ -235,7 +228,7 @@ void SlotWaits::open(const Begin& begin) {
   o.chunk = begin.chunk;
   o.phase = begin.phase;
   o.base = begin.base;
-  o.queue = queue_index(config_, *c.plan_, begin.chunk, begin.phase);
+  o.queue = c.plan_->queue(begin.chunk, begin.phase);
   o.members = 0;
   o.stuck = false;
   o.begun.assign((o.axis->size + size_t{63}) / 64, 0);

@@ -31,19 +31,22 @@ class SharedCollective {
   uint32_t stream() const { return stream_; }
   const CollectivePlan& plan() const { return *plan_; }
   /// Numbers the chunks, phases and lines. `views`: of any member of the line.
-  size_t index(const std::vector<AxisView>& views, uint32_t chunk, uint32_t phase) const;
+  size_t index(const std::vector<AxisView>& views, uint32_t chunk, uint32_t phase) const {
+    return (size_t{chunk} * phases_ + phase) * lines_ + (lines_ == 1 ? 0 : line(views, chunk, phase));
+  }
   /// Largest latency of the links that the chunk uses in this phase.
   Picoseconds latency(uint32_t chunk, uint32_t phase) const {
     return axes_[plan_->phases(chunk)[phase].axis].latency;
   }
-  bool has_started(const std::vector<AxisView>& views) const {
-    const uint32_t number = member(views);
-    return (started_[number / 64] >> number % 64 & 1) != 0;
-  }
+  bool has_started(const std::vector<AxisView>& views) const { return has_started(member(views)); }
+  /// .. of one axis: the member at a place along it.
+  bool has_one_axis() const { return axes_.size() == 1; }
+  bool has_started(uint32_t number) const { return (started_[number / 64] >> number % 64 & 1) != 0; }
 
  private:
   friend class SlotWaits;
   uint32_t member(const std::vector<AxisView>& views) const;
+  uint32_t line(const std::vector<AxisView>& views, uint32_t chunk, uint32_t phase) const;
   /// No member is missing. `index`: of the chunk in the phase.
   bool all_begun(size_t index, uint32_t chunk, uint32_t phase) const {
     return begun_[index] == axes_[plan_->phases(chunk)[phase].axis].size;
@@ -58,6 +61,7 @@ class SharedCollective {
   uint64_t key_ = 0;  ///< of SlotWaits
   std::shared_ptr<const CollectivePlan> plan_;
   std::vector<Line> axes_;
+  uint32_t phases_ = 0;
   uint32_t lines_ = 1;  ///< largest number of lines of an axis
   uint32_t members_ = 1;
   uint32_t here_ = 1;  ///< of them, those that SlotWaits knows
@@ -107,13 +111,6 @@ class SlotRank {
   /// The chunk, which waits here, starts at `at` beyond the slots.
   virtual void start_beyond(const SharedCollective& collective, uint32_t chunk, Picoseconds at) = 0;
 };
-
-/// The number of the queue that a chunk is in during a phase, the same for all members.
-uint32_t queue_index(const Config& config, const CollectivePlan& plan, uint32_t chunk, uint32_t phase);
-/// How many queues there are: one a dimension and ring direction, and those of flat lines.
-inline size_t queue_count(const Config& config) {
-  return (config.dimensions.size() + 1) * most_queues(config);
-}
 
 class SlotCircles;
 
