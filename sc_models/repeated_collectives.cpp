@@ -149,11 +149,11 @@ void RepeatedCollectives::learn(uint32_t rank, const collectives::CollectiveDone
         return member.done.started == learning.started && member.done.finished == done.finished;
       });
   outcome.time = done.finished - learning.started;
-  // A member that ends early may send the next one's messages while others still receive.
-  if (!together || outcome.time == 0 || beyond(learning.ranks) != learning.beyond || !keep(learning)) {
-    kept_ -= outcome.members.size();
-    outcome.members = {};
-    outcome.state = Outcome::State::varies;
+  if (!together || outcome.time == 0) {
+    // A member that ends early may send the next one's messages while others still receive.
+    forget(outcome, Outcome::State::varies);
+  } else if (beyond(learning.ranks) != learning.beyond || !keep(learning)) {
+    forget(outcome, Outcome::State::unknown);  // the next one may do
   }
   learning_.erase(done.stream);
 }
@@ -162,6 +162,13 @@ uint64_t RepeatedCollectives::beyond(const std::vector<uint32_t>& ranks) const {
   uint64_t starts = 0;
   for (const uint32_t rank : ranks) starts += machine_.own_nmu(rank).out_of_order_starts();
   return starts;
+}
+
+/// Nothing is kept of what was learnt.
+void RepeatedCollectives::forget(Outcome& outcome, Outcome::State state) {
+  kept_ -= outcome.members.size();
+  outcome.members = {};
+  outcome.state = state;
 }
 
 /// False: a link is still taken.

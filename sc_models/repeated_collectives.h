@@ -73,7 +73,8 @@ class RepeatedCollectives {
     Picoseconds time = 0;
     std::vector<Member> members;
   };
-  /// Collectives that are alike but for their members' places.
+  /// Collectives that are alike but for their members' places: operation, size, bytes of an element,
+  /// settings, chunks, and of each axis the dimension and the members along it.
   using Kind = std::tuple<CollectiveOp, uint64_t, uint32_t, uint32_t, uint32_t,
                           std::vector<std::pair<uint32_t, uint32_t>>>;
   struct Held {
@@ -104,6 +105,7 @@ class RepeatedCollectives {
   void start_repeating(Outcome& outcome, Held* first, const Held* last);
   void learn(uint32_t rank, const collectives::CollectiveDone& done);
   bool keep(const Learning& learning);
+  void forget(Outcome& outcome, Outcome::State state);
   uint64_t beyond(const std::vector<uint32_t>& ranks) const;
   void finish_due(Picoseconds now);
   void finish(Repeat& repeat, Picoseconds now);
