@@ -9,11 +9,14 @@ taken, a constructor that throws, rounds that do not gather) and looks at the me
 
 import json
 import pathlib
+import re
 import shutil
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from installed_weft import InstalledWeft, check, command, finish, parser  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 WRONG = {
@@ -288,7 +291,8 @@ def errors(package):
 
     crossbar = "topology.dimensions[0].implementation=crossbar"
     fails("a file that is not there", ["machine.yaml:3", "input_queued_switch.so", "cannot be loaded"])
-    fails("another interface", ["was built for version 99", "has version 7"], wrong("old_interface"), crossbar)
+    own = re.search(r"kPluginInterface = (\d+);", (ROOT / "sc_models" / "plugin.h").read_text())[1]
+    fails("another interface", ["was built for version 99", f"has version {own}"], wrong("old_interface"), crossbar)
     fails("another SystemC", ["was built with SystemC 9.8.7", "this program with SystemC"], wrong("other_build"), crossbar)
     fails("no plugin", ["is no Weft plugin", "weft_plugin_interface"], wrong("no_plugin"), crossbar)
     fails("a missing symbol", ["cannot be loaded", "nobody_has_this", "build it against"], wrong("missing_symbol"), crossbar)
