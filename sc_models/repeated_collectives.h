@@ -53,7 +53,7 @@ class RepeatedCollectives {
     if (!learning_.empty()) learn(rank, done);
   }
 
-  /// Collectives that were told from an earlier one.
+  /// Repeated collectives: those that were not simulated.
   uint64_t count() const { return count_; }
   /// .. and those of them that have not ended.
   size_t under_way() const { return finishes_.size(); }

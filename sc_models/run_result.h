@@ -61,7 +61,7 @@ struct RunResult {
   uint64_t late_ranks = 0;                   ///< trace: that began in the state of others (Splitting)
   Picoseconds split_at = 0;                  ///< .. the last of them
   uint64_t folded_collectives = 0;           ///< trace: collectives all of whose members were folded
-  uint64_t repeated_collectives = 0;         ///< trace: told from an earlier one (RepeatedCollectives)
+  uint64_t repeated_collectives = 0;         ///< trace: not simulated (RepeatedCollectives)
   std::map<std::string, uint32_t> unfolded;  ///< trace: why ranks were not folded, and how many
   uint64_t data_collectives =
       0;                       ///< run.data: functional: finished collectives whose every element was checked

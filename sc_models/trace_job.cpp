@@ -478,8 +478,8 @@ RunResult TraceJob::own_result_of(JobPart&& parts, Picoseconds end, bool finishe
     result.repeated_collectives = repeats_->count();
     if (repeats_->under_way() != 0)
       result.warnings.push_back(fmt::format(
-          "the run ended while {} collectives were told from earlier ones: their messages are not in the "
-          "results (--no-fold simulates each)",
+          "the run ended before {} repeated collectives did: their messages are not in the results "
+          "(--no-fold simulates each)",
           repeats_->under_way()));
   }
   if (splitting_ != nullptr) {

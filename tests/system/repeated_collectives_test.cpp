@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// Collectives that are told from an earlier one against a run in which all run in messages. The jobs are
-// drawn: groups along one or several Switches and along parts of them, with and without links of their own,
-// ranks that are slow at times, messages, collectives of one group that follow each other or run at once.
+// Jobs with repeated collectives against runs that simulate each collective. The jobs are drawn: groups along
+// one or several Switches and along parts of them, with and without links of their own, ranks that are slow
+// at times, messages, collectives of one group that follow each other or run at once.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -237,7 +237,7 @@ class FourGroups {
     files.write();
     return test::run(config_, files, fold);
   }
-  /// `told` collectives are told from an earlier one.
+  /// So many collectives repeat.
   template <typename F>
   void expect(unsigned told, F&& program) const {
     const Outcome some = run(true, program);
@@ -271,11 +271,19 @@ TEST(RepeatedCollectives, NotWhereMembersEndAtDifferentTimes) {
   groups.config_.dimensions[1].size = 5;
   JobFiles files(groups.config_);
   for (uint32_t r = 0; r < 15; ++r) {
-    files.trace(r).push_back(compute(1, r / 3 == 3 ? 15 : 10));
-    ten(files, r);
-    files.trace(r).push_back(collective(12, CollectiveOp::all_reduce, 1 << 20, files.group(2, r), {11}));
-    if (r == 0) files.trace(r).push_back(trace::test::send(13, 12, 1 << 20, 9));
-    if (r == 12) files.trace(r).push_back(trace::test::receive(13, 0, 1 << 20, 9));
+    auto& nodes = files.trace(r);
+    nodes.push_back(compute(1, r / 3 == 3 ? 15 : 10));
+    uint64_t id = 1;
+    // Compute beside the collectives, and longer: all members start the next one together.
+    for (uint64_t work = 1, last = 1; id < 21; last = id) {
+      nodes.push_back(compute(id + 1, 1000, {work}));
+      work = id + 1;
+      nodes.push_back(collective(id + 2, CollectiveOp::all_reduce, 1 << 20, files.group(1, r), {work, last}));
+      id += 2;
+    }
+    nodes.push_back(collective(id + 1, CollectiveOp::all_reduce, 1 << 20, files.group(2, r), {id}));
+    if (r == 0) nodes.push_back(trace::test::send(id + 2, 12, 1 << 20, 9));
+    if (r == 12) nodes.push_back(trace::test::receive(id + 2, 0, 1 << 20, 9));
   }
   files.write();
   const Outcome some = test::run(groups.config_, files, true);
@@ -290,7 +298,7 @@ TEST(RepeatedCollectives, NotWhereMessagesUseTheLinks) {
     if (r != 4 && r != 6) return last;
     PbNode node =
         r == 4 ? trace::test::send(last + 1, 6, 1 << 20, 1) : trace::test::receive(last + 1, 4, 1 << 20, 1);
-    node.add_data_deps(1);
+    node.add_data_deps(last);  // later: the members' starts stay together
     files.trace(r).push_back(node);
     return last + 1;
   });

@@ -70,13 +70,6 @@ Folding::Folding(const trace::JobTrace& traces, const std::string& why)
   reasons_[why] = traces.npus();
 }
 
-/// At `message` fidelity.
-static bool only_switches(const Config& config) {
-  return std::all_of(config.dimensions.begin(), config.dimensions.end(), [](const DimensionConfig& d) {
-    return d.size <= 1 || carrier_of(d) == Carrier::crossbars;
-  });
-}
-
 Folding::Folding(const Config& config, const trace::JobTrace& traces) : class_of_(traces.npus(), kNone) {
   const uint32_t npus = traces.npus();
   std::string why = folding_refusal(config);
@@ -126,7 +119,7 @@ Folding::Folding(const Config& config, const trace::JobTrace& traces) : class_of
     ++reasons_[reason.empty() ? "no other rank does the same" : reason];
   }
   find_images(ranks, partition);
-  if (classes_.empty() && only_switches(config) && !FidelityRules(config).any()) {
+  if (classes_.empty() && analysis.only_switches() && !FidelityRules(config).any()) {
     replicas_ = find_replicas(config, traces, ranks);
     own_links_ = own_links(config, traces.groups(), ranks);
   }

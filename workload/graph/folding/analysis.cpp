@@ -46,9 +46,9 @@ Analysis::Analysis(const Config& config, const trace::JobTrace& traces)
   stepwise_ = std::any_of(config.dimensions.begin(), config.dimensions.end(), [](const DimensionConfig& d) {
     return d.size > 1 && carrier_of(d) != Carrier::direct;
   });
-  switches_ = std::all_of(config.dimensions.begin(), config.dimensions.end(), [](const DimensionConfig& d) {
-    return d.size <= 1 || carrier_of(d) == Carrier::crossbars;
-  });
+  only_switches_ = std::all_of(
+      config.dimensions.begin(), config.dimensions.end(),
+      [](const DimensionConfig& d) { return d.size <= 1 || carrier_of(d) == Carrier::crossbars; });
   by_node_ = rules_.any() || !delays_.empty() || fidelity_.any();
   all_dimensions_ = dims >= 32 ? ~0u : (1u << dims) - 1;
   for (uint32_t g = 0; g < groups_.size(); ++g) {
@@ -122,7 +122,7 @@ Analysis::Program Analysis::read(uint32_t rank) {
     labels.add(node.has_iteration ? node.iteration + 1 : 0);
     digest.add(before.size());
     for (const trace::NodeIndex p : before) digest.add(p);
-    if (switches_) reading.orders.add(i, before);
+    if (only_switches_) reading.orders.add(i, before);
     digest.add(static_cast<uint64_t>(node.type) | uint64_t{node.is_cpu_op} << 8 |
                uint64_t{node.has_duration} << 9 | static_cast<uint64_t>(node.location) << 16 |
                uint64_t{node.has_comm_type} << 11);
@@ -144,7 +144,7 @@ Analysis::Program Analysis::read(uint32_t rank) {
   program.digest = digest.value();
   program.labels = labels.value();
   for (uint32_t place = 0; place < program.groups.size(); ++place)
-    program.at_once.push_back(!switches_ || reading.orders.at_once(place));
+    program.at_once.push_back(!only_switches_ || reading.orders.at_once(place));
   return program;
 }
 
@@ -173,7 +173,7 @@ void Analysis::read_collective(Reading& reading) {
     reading.groups.push_back(g);
     reading.program.groups.push_back(node);
   }
-  if (switches_) reading.orders.collective(place);
+  if (only_switches_) reading.orders.collective(place);
   const uint32_t dimensions = involved(node);
   digest.add(place);
   digest.add(static_cast<uint64_t>(node.op) | uint64_t{dimensions & all_dimensions_} << 8);

@@ -43,6 +43,8 @@ class Analysis {
   Components& members() { return members_; }
   const trace::Groups& groups() const { return traces_.groups(); }
   GroupShapes& shapes() { return shapes_; }
+  /// All dimensions are Switches at `message` fidelity.
+  bool only_switches() const { return only_switches_; }
   LineParts& parts() { return parts_; }
 
  private:
@@ -103,7 +105,7 @@ class Analysis {
   LineParts parts_;
   uint32_t all_dimensions_ = 0;
   bool stepwise_ = false;  ///< some dimension is not analytical
-  bool switches_ = false;  ///< all are Switches at `message` fidelity: own_links() asks for orders
+  bool only_switches_ = false;
   std::vector<collectives::Group> groups_;
   std::vector<uint32_t> places_;  ///< by group: which of its members' groups it is; the same for all of them
   bool by_node_ = false;          ///< rules may choose single nodes: no two ranks share a program
