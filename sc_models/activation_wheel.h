@@ -111,23 +111,38 @@ class ActivationWheel : public sc_core::sc_module {
     if (next_ != kNever) wake_.notify(sc_core::sc_time::from_value(next_ - now));
   }
 
-  /// The memory of the modules that probably come next: a step each, since what one asks for stands in lines
-  /// that it has asked for before. The next one of all has been through all steps; memory takes longer than
-  /// it runs.
+  /// The memory of the modules that probably come next, at this instant or the ones after it: a step each,
+  /// since what one asks for stands in lines that it has asked for before. The next one of all has been
+  /// through all steps; memory takes longer than it runs.
   void fetch_ahead() {
     constexpr uint32_t kNone = fabric::InstantQueue::kNone;
-    // Mostly the ones after the next are those that were seen the last time, but for what has been added.
     const uint32_t next = queue_.peek();
-    const bool seen = next == ahead_[0] && ahead_[2] != kNone;
-    const uint32_t second = seen ? ahead_[1] : queue_.peek_after(next);
-    const uint32_t third = seen ? ahead_[2] : queue_.peek_after(second);
-    const uint32_t fourth = third == kNone ? kNone : queue_.peek_after(third);
-    ahead_[0] = second;
-    ahead_[1] = third;
-    ahead_[2] = fourth;
+    if (next == ahead_[0] && ahead_[2] != kNone) {
+      // Mostly the ones after the next are those that were seen the last time, but for what has been added.
+      const uint32_t fourth = queue_.peek_after(ahead_[2]);
+      if (fourth != kNone) return fetch_steps(ahead_[1], ahead_[2], fourth);
+    }
+    uint32_t instants = 0;  // after this one
+    const auto after = [&](uint32_t number) {
+      const uint32_t here = instants == 0 ? queue_.peek_after(number) : kNone;
+      return here != kNone ? here : queue_.peek_later(instants++);
+    };
+    const uint32_t second = after(next != kNone ? next : queue_.peek_later(instants++));
+    const uint32_t third = after(second);
+    fetch_steps(second, third, after(third));
+    if (instants == 0) return;
+    ahead_[2] = kNone;  // it is not seen among those of this instant
+    const uint32_t fifth = queue_.peek_later(instants);
+    if (fifth != kNone) __builtin_prefetch(&modules_[fifth]);
+  }
+  void fetch_steps(uint32_t second, uint32_t third, uint32_t fourth) {
+    constexpr uint32_t kNone = fabric::InstantQueue::kNone;
     if (second != kNone) modules_[second]->prepare(true);
     if (third != kNone) modules_[third]->prepare(false);
     if (fourth != kNone) fetch(modules_[fourth]);
+    ahead_[0] = second;
+    ahead_[1] = third;
+    ahead_[2] = fourth;
   }
   /// The lines that follow a Wakeable are the ones its module keeps its hottest data in.
   static void fetch(const Wakeable* module) {

@@ -9,7 +9,7 @@
 #define WEFT_SC_MODELS_CROSSBAR_H
 
 #include "sc_models/switch_model.h"
-#include "tlm_interconnect/ports/timed_queue.h"
+#include "tlm_interconnect/ports/lookahead_queue.h"
 
 namespace weft {
 
@@ -26,16 +26,12 @@ class Crossbar : public SwitchModel {
   struct Held {
     Picoseconds tail = 0;
     fabric::PacketRef packet = fabric::kNoPacket;
+    uint32_t port = 0;  ///< by which it leaves
   };
   void work(Picoseconds now) override;
 
-  struct Going {
-    Held held;
-    uint32_t port = 0;
-  };
-
-  fabric::TimedQueue<Held, uint64_t> queue_;
-  std::vector<Going> going_;  ///< those that go on at this instant; empty between the calls
+  static constexpr uint32_t kAhead = 8;
+  fabric::LookaheadQueue<Held, uint64_t, kAhead> queue_;
   uint32_t arrivals_ = 0;
 };
 

@@ -119,6 +119,7 @@ class NpuWheel final : public sc_core::sc_module {
       client.run_due();
     }
     running_ = false;
+    fetch_later();
     if (!asked_.empty()) {
       wake_.notify(sc_core::SC_ZERO_TIME);
       return;
@@ -127,6 +128,14 @@ class NpuWheel final : public sc_core::sc_module {
     if (queue_.next() != kNever) notify(queue_.next());
   }
 
+  /// What is due at the next instants.
+  void fetch_later() {
+    constexpr uint32_t kNone = fabric::InstantQueue::kNone;
+    const uint32_t near = queue_.peek_later(1);
+    const uint32_t far = queue_.peek_later(3);
+    if (near != kNone) clients_[near]->prepare();
+    if (far != kNone) fetch(clients_[far]);
+  }
   /// The lines that follow a Client are the ones that its NPU keeps its hottest data in.
   static void fetch(const Client* client) {
     const char* at = reinterpret_cast<const char*>(client);

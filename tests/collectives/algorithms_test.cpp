@@ -512,6 +512,20 @@ TEST(Algorithms, SplitLosesNoByte) {
   }
 }
 
+TEST(Algorithms, ASetOfBlocksKnowsItsBytesWithoutCountingThem) {
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 20000; ++i) {
+    const auto n = static_cast<uint32_t>(1 + random() % 40);
+    const BlockSet blocks{static_cast<uint32_t>(random() % n), static_cast<uint32_t>(random() % 60),
+                          static_cast<uint32_t>(random() % 50)};
+    const Split split = Split::of(4 * (random() % 5000), n, 4);
+    uint64_t sum = 0;
+    blocks.for_each(n, [&](uint32_t b) { sum += split.size(b); });
+    ASSERT_EQ(blocks.bytes(n, split), sum)
+        << n << ": " << blocks.first << " " << blocks.count << " " << blocks.stride;
+  }
+}
+
 TEST(Algorithms, Registry) {
   EXPECT_EQ(find_algorithm("ring"), ring_algorithm());
   EXPECT_EQ(find_algorithm("nonsense"), nullptr);

@@ -74,6 +74,54 @@ TEST(InstantQueue, TakesByTimeThenByNumberAndWhatIsAskedForTwiceOnce) {
   }
 }
 
+TEST(LookaheadQueue, KnowsTheNextEntriesInTheirOrder) {
+  std::mt19937_64 random(3);
+  for (const uint64_t times : {3ull, 100ull, 1'000'000ull}) {
+    LookaheadQueue<uint32_t, uint64_t, 8> queue;
+    std::set<std::pair<Picoseconds, uint64_t>> wanted;
+    uint64_t order = 0;
+    Picoseconds now = 0;
+    for (int i = 0; i < 50000; ++i) {
+      // Longer and shorter than what is known, by turns.
+      const bool grows = i / 40 % 2 == 0;
+      if (wanted.empty() || random() % 4 < (grows ? 3u : 1u)) {
+        const Picoseconds time = now + random() % times;
+        const uint64_t turn = random() % 4 << 32 | order++;
+        queue.push(time, turn, static_cast<uint32_t>(turn));
+        wanted.emplace(time, turn);
+      } else {
+        const auto entry = queue.pop();
+        ASSERT_EQ(std::make_pair(entry.time, entry.order), *wanted.begin());
+        ASSERT_EQ(entry.payload, static_cast<uint32_t>(entry.order));
+        now = entry.time;
+        wanted.erase(wanted.begin());
+      }
+      ASSERT_EQ(queue.size(), wanted.size());
+      ASSERT_EQ(queue.empty(), wanted.empty());
+      ASSERT_EQ(queue.next(), wanted.empty() ? kNever : wanted.begin()->first);
+      uint32_t place = 0;
+      for (auto next = wanted.begin(); next != wanted.end() && place < 8; ++next, ++place) {
+        ASSERT_NE(queue.ahead(place), nullptr);
+        ASSERT_EQ(std::make_pair(queue.ahead(place)->time, queue.ahead(place)->order), *next);
+      }
+      ASSERT_EQ(queue.ahead(place), nullptr);
+    }
+  }
+}
+
+TEST(InstantQueue, KnowsTheInstantsAfterThePresentOne) {
+  InstantQueue queue;
+  queue.resize(16);
+  for (const uint32_t number : {9u, 4u, 12u, 7u}) queue.push(100 + 10 * number, number);
+  EXPECT_EQ(queue.peek_later(0), 4u);
+  EXPECT_EQ(queue.pop(), 4u);
+  EXPECT_EQ(queue.peek_later(0), 7u);
+  EXPECT_EQ(queue.peek_later(2), 12u);
+  EXPECT_EQ(queue.peek_later(3), InstantQueue::kNone);
+  queue.push(175, 3);
+  EXPECT_EQ(queue.peek_later(1), 3u);
+}
+
 TEST(InstantQueue, SomethingEarlierThanThePresentInstantComesFirst) {
   InstantQueue queue;
   queue.resize(8);

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "configs/types.h"
+#include "tlm_interconnect/ports/lookahead_queue.h"
 #include "tlm_interconnect/ports/number_set.h"
-#include "tlm_interconnect/ports/timed_queue.h"
 
 namespace weft::fabric {
 
@@ -50,12 +50,17 @@ class InstantQueue {
   /// Those that will probably be popped next at the present time: kNone where it is not known.
   uint32_t peek() const { return least_; }
   uint32_t peek_after(uint32_t number) const { return number == kNone ? kNone : present_.after(number); }
+  /// A number of the instant that comes `i` instants after the next one of those that wait; kNone where it is
+  /// not known.
+  uint32_t peek_later(uint32_t i) const {
+    const auto* const entry = later_.ahead(i);
+    return entry == nullptr ? kNone : entry->payload;
+  }
 
  private:
   struct Instant {
     Picoseconds time = kNever;
-    uint32_t number = 0;
-    std::vector<uint32_t> more;
+    std::vector<uint32_t> more;  ///< numbers after the first one, which stands in later_
   };
 
   void push_later(Picoseconds time, uint32_t number) {
@@ -82,19 +87,19 @@ class InstantQueue {
     }
     recent_ = fresh;
     instants_[fresh].time = time;
-    instants_[fresh].number = number;
     table_[at] = fresh;
     ++used_;
-    later_.push(time, fresh, 0);
+    later_.push(time, fresh, number);
   }
 
   void begin_instant() {
-    const uint32_t i = later_.pop().order;
+    const auto entry = later_.pop();
+    const uint32_t i = entry.order;
     Instant& instant = instants_[i];
     now_ = instant.time;
     forget(i);
     instant.time = kNever;
-    present_.insert(instant.number);
+    present_.insert(entry.payload);
     for (const uint32_t number : instant.more) present_.insert(number);
     instant.more.clear();
     least_ = present_.least();
@@ -143,7 +148,7 @@ class InstantQueue {
   NumberSet present_;       ///< due at now_
   uint32_t least_ = kNone;  ///< of them; kNone: there are none
   Picoseconds now_ = kNever;
-  TimedQueue<uint32_t, uint32_t> later_;  ///< order: the instant
+  LookaheadQueue<uint32_t, uint32_t, 8> later_;  ///< order: the instant; payload: its first number
   std::vector<Instant> instants_;
   uint32_t recent_ = 0;          ///< the instant that something was pushed for last
   std::vector<uint32_t> free_;   ///< instants that are over

@@ -12,6 +12,7 @@
 #ifndef WEFT_WORKLOAD_COLLECTIVES_ALGORITHM_H
 #define WEFT_WORKLOAD_COLLECTIVES_ALGORITHM_H
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -58,12 +59,23 @@ struct BlockSet {
       while (block >= n) block -= n;
     }
   }
-  uint64_t bytes(uint32_t n, const Split& split) const {
-    uint64_t total = static_cast<uint64_t>(count) * split.base;
-    if (split.extra != 0) {
-      for_each(n, [&](uint32_t block) { total += block < split.extra ? split.unit : 0; });
+  /// How many of the blocks have a number below `limit`. One step for each time the set passes block n - 1.
+  uint32_t below(uint32_t n, uint32_t limit) const {
+    if (stride == 0) return first < limit ? count : 0;
+    const auto steps = [this](uint32_t from, uint32_t to) { return (to - from - 1) / stride + 1; };
+    uint32_t found = 0;
+    uint32_t block = first;
+    for (uint32_t left = count; left != 0;) {
+      const uint32_t pass = block < n ? std::min(left, steps(block, n)) : 1;
+      if (block < limit) found += std::min(pass, steps(block, limit));
+      left -= pass;
+      if (left != 0) block = static_cast<uint32_t>((block + uint64_t{pass} * stride) % n);
     }
-    return total;
+    return found;
+  }
+  uint64_t bytes(uint32_t n, const Split& split) const {
+    const uint64_t total = static_cast<uint64_t>(count) * split.base;
+    return split.extra == 0 ? total : total + uint64_t{split.unit} * below(n, split.extra);
   }
 };
 
