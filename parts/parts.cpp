@@ -28,7 +28,7 @@ void Meeting::add(const State& state) {
   next = std::min(next, state.next);
   clock = std::max(clock, state.clock);
   finished = finished && state.finished;
-  stop = stop || state.stop;
+  stop = std::max(stop, state.stop);
   stuck = stuck || state.stuck;
   done += state.done;
 }

@@ -34,7 +34,7 @@ struct State {
   Picoseconds next = kNever;  ///< its next event; kNever: it has none
   Picoseconds clock = 0;      ///< its last event
   bool finished = false;      ///< its ranks have
-  bool stop = false;          ///< a signal has asked for the end of the run
+  int32_t stop = 0;           ///< the signal that has asked for the end of the run; 0: none
   bool stuck = false;         ///< it would go on only beyond what parts can tell (see the run's loop)
   uint64_t done = 0;          ///< nodes, for a progress line
 };
@@ -44,7 +44,7 @@ struct Meeting {
   Picoseconds next = kNever;  ///< of any part, and of what is between them
   Picoseconds clock = 0;      ///< the latest
   bool finished = true;       ///< all
-  bool stop = false;          ///< some
+  int32_t stop = 0;           ///< of some part
   bool stuck = false;         ///< some
   uint64_t done = 0;          ///< sum
 

@@ -134,9 +134,10 @@ std::string ProcessParts::split() {
     }
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);
-    // Part 0 hears of signals and tells the others at the next meeting.
+    // Part 0 hears of signals and tells the others at the next meeting. Whoever signals all processes of a
+    // group (a terminal, timeout, srun) signals part 0, too.
     std::signal(SIGINT, SIG_IGN);
-    std::signal(SIGTERM, SIG_DFL);
+    std::signal(SIGTERM, SIG_IGN);
     reserve_.disown();
     for (const int file : pipes_) close(file);
     close(ends[0]);

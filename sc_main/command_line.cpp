@@ -66,7 +66,7 @@ std::string full_name(const CLI::App& app) {
 std::vector<std::string> commands_of(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
-    names.push_back(command->get_name());
+    if (!command->get_name().empty()) names.push_back(command->get_name());  // groups of options have none
   return names;
 }
 

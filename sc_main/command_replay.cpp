@@ -40,9 +40,11 @@ struct ReplayCommand {
 
 /// Until nothing moves any more, or a signal comes.
 void run_to_the_end() {
-  const auto slice = sc_core::sc_time(1, sc_core::SC_SEC);
   do {
-    advance(slice, sc_core::SC_EXIT_ON_STARVATION);
+    // To the next event at least: where there is none within the time, it does not go on.
+    const auto next =
+        sc_core::sc_pending_activity() ? sc_core::sc_time_to_pending_activity() : sc_core::SC_ZERO_TIME;
+    advance(std::max(next, sc_core::sc_time(1, sc_core::SC_SEC)), sc_core::SC_EXIT_ON_STARVATION);
   } while (sc_core::sc_pending_activity() && !stop_requested());
   accept_stop();
 }

@@ -211,7 +211,6 @@ MemoryPoint point_of(double load, const MeasuredMemory& memory, const MemoryBenc
   p.blocks = traffic.answered();
   const auto bytes = static_cast<double>(p.blocks) * static_cast<double>(bench.pattern.block);
   p.bandwidth = bytes / static_cast<double>(std::max<Picoseconds>(1, traffic.time()));
-  p.saturated = load < 1 && p.bandwidth < kSaturated * load * memory.peak;
   std::vector<Picoseconds> sorted = traffic.latencies();
   const auto at = [&](double part) {
     const auto place =
@@ -221,6 +220,9 @@ MemoryPoint point_of(double load, const MeasuredMemory& memory, const MemoryBenc
   };
   p.p50 = at(0.5);
   p.p99 = at(0.99);
+  // The last block's latency is no time in which more could have come.
+  const double arriving = std::max(1.0, static_cast<double>(traffic.time()) - p.p50);
+  p.saturated = load < 1 && bytes / arriving < kSaturated * load * memory.peak;
   double sum = 0;
   for (const Picoseconds t : sorted) sum += static_cast<double>(t);
   p.avg_latency = sum / static_cast<double>(sorted.size());

@@ -111,7 +111,11 @@ void advance(const sc_time& by, sc_core::sc_starvation_policy policy) {
   } catch (const UserError& e) {
     throw UserError(e.code(), at(e.what()));
   } catch (const sc_core::sc_report& e) {
-    throw UserError(ExitCode::internal, at(e.get_msg()));
+    // Weft's own messages say it all; those of others begin with their id.
+    const std::string id = e.get_msg_type() == nullptr ? "" : e.get_msg_type();
+    const std::string text = e.get_msg() == nullptr ? "" : e.get_msg();
+    if (id.rfind("weft/", 0) == 0 || id.empty()) throw UserError(ExitCode::internal, at(text));
+    throw UserError(ExitCode::internal, at(text.empty() ? id : id + ": " + text));
   } catch (const vcd::WriteError&) {
     throw;
   } catch (const Interrupted&) {

@@ -302,8 +302,7 @@ void Machine::build_direct(uint32_t p, uint32_t d, vcd::ProbeHub* probes) {
   const uint32_t lines = has_units(p, d) ? npus() / geometry_.size(d) : 0;
   fabric::DirectFabric& direct =
       make_carrier("direct" + std::to_string(d) + suffix(p, d), lines, link_types_[d].latency());
-  // Whether places or ranks: a folded system's are the same.
-  for (const uint32_t r : whole_) direct.bind_member(end_at_carrier(p, d, r));
+  for (const uint32_t place : carrier_places()) direct.bind_member(end_at_carrier(p, d, place));
   if (lines == 0) return;
   for (uint32_t r = 0; r < npus(); ++r) {
     if (geometry_.coordinate(r, d) != 0) continue;
@@ -480,8 +479,7 @@ void Machine::build_graph() {
     Picoseconds latency = kNever;
     for (const fabric::LinkType& type : link_types_) latency = std::min(latency, type.latency());
     fabric::DirectFabric& direct = make_carrier("graph", 0, latency);
-    for (uint32_t n = 0; n < npus(); ++n)
-      if (!elsewhere(n)) direct.bind_member(*at(n).end({0}).initiator);
+    for (const uint32_t place : carrier_places()) direct.bind_member(*at(place).end({0}).initiator);
     return;
   }
   std::vector<fabric::LinkType*> types;

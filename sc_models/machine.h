@@ -262,6 +262,7 @@ class Machine : public sc_core::sc_module {
   std::vector<uint32_t> parts_of_nodes(const Graph& graph, const GraphLine& line) const;
   /// A carrier for the NPUs that are built and `units` more members. Those in other parts are one more.
   fabric::DirectFabric& make_carrier(const std::string& name, uint32_t units, Picoseconds latency);
+  std::vector<uint32_t> carrier_places() const;
   void join_far_members();
   void join_line_in_parts(uint32_t plane, uint32_t dimension, uint32_t base, SwitchModel& image);
   void build_mirrors(uint32_t dimension, const std::vector<uint32_t>& built);

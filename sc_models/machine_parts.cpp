@@ -62,6 +62,15 @@ fabric::DirectFabric& Machine::make_carrier(const std::string& name, uint32_t un
   return direct;
 }
 
+/// Of the NPUs that are bound to a carrier, in the order of its members: that of places where all are here,
+/// else that of make_carrier(). The places of a folded system are its ranks.
+std::vector<uint32_t> Machine::carrier_places() const {
+  std::vector<uint32_t> places = whole_;
+  if (whole_.size() != npus())
+    for (uint32_t& place : places) place = geometry_.place(place);
+  return places;
+}
+
 /// Members are bound in their order: these last ones when all others are.
 void Machine::join_far_members() {
   for (const auto& [direct, latency] : far_members_)

@@ -3,6 +3,8 @@
 
 #include "sc_models/memory_target.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 
@@ -175,6 +177,11 @@ bool MemoryTarget::Client::get_direct_mem_ptr(tlm::tlm_generic_payload& payload,
   payload.set_dmi_allowed(false);
   dmi.allow_none();
   return false;
+}
+
+std::string MemoryTarget::stall_text() const {
+  if (outstanding_ == 0) return {};
+  return fmt::format("  {}: {} accesses have not been answered\n", name(), outstanding_);
 }
 
 void MemoryTarget::wake_at(Picoseconds time) {

@@ -80,6 +80,7 @@ class MemoryTarget : public sc_core::sc_module, public Component {
     counters.memory_bytes += bytes_;
     counters.memory_outstanding += outstanding_;
   }
+  std::string stall_text() const override;
   /// Time in which data moved, of the whole memory.
   virtual Picoseconds busy() const = 0;
   /// From now on it behaves as a new memory whose simulation begins now; its bytes and counters stay. Nothing

@@ -447,6 +447,24 @@ Nmu::Port* Nmu::port_to_neighbour(uint32_t destination) {
   return nullptr;
 }
 
+/// With switches_only_ the way is computed: a table would be one more place in memory. Null: another way is
+/// to be found. `target`: as in Route.
+Nmu::Port* Nmu::port_to_switch(const fabric::Packet& packet, uint32_t& target) {
+  if (!switches_only_ || (packet.destination & kUnitPeer) != 0) return nullptr;
+  Port* port = port_;
+  for (uint32_t d = 0; d < geometry_.dimensions(); ++d) {
+    if (geometry_.size(d) <= 1) continue;
+    const uint32_t from = geometry_.coordinate(place_, d);
+    const uint32_t to = geometry_.coordinate(packet.destination, d);
+    if (from != to) {
+      target = place_ + (to - from) * geometry_.stride(d);
+      return port;
+    }
+    port += 2;  // a pair of slots a dimension
+  }
+  return nullptr;
+}
+
 [[gnu::always_inline]] inline void Nmu::occupy_and_send(fabric::PacketRef ref, Port& port, fabric::Link& link,
                                                         uint32_t target, Picoseconds head, Picoseconds tail) {
   fabric::Packet& packet = pool_[ref];
@@ -489,6 +507,9 @@ void Nmu::transmit(fabric::PacketRef ref, Picoseconds head, Picoseconds tail) {
   } else if (Port* const other = packet.plane == 0 ? port_to_neighbour(packet.destination) : nullptr) {
     port = other;
     link = &other->first;
+  } else if (Port* const up = port_to_switch(packet, target)) {
+    port = up;
+    link = &up->first;
   } else {
     const Route& leg = route(packet.destination, variant_of(packet));
     if (leg.special) {

@@ -370,6 +370,7 @@ class Nmu : public NmuModel, private Wakeable, public MessagePort {
   Picoseconds take_tail(fabric::PacketRef ref);
   const Route& route(uint32_t destination, uint8_t variant);
   Port* port_to_neighbour(uint32_t destination);
+  Port* port_to_switch(const fabric::Packet& packet, uint32_t& target);
   void find_route(uint32_t destination, uint8_t variant, Route& route) const;
   void find_graph_route(uint32_t destination, Route& route) const;
   void find_unit_route(uint32_t dimension, Route& route) const;
@@ -408,6 +409,7 @@ class Nmu : public NmuModel, private Wakeable, public MessagePort {
   bool exchanging_ = false;
   bool placed_ = false;             ///< ranks are not their own places
   bool neighbours_ = false;         ///< some port has a Port::neighbour and is not analytical
+  bool switches_only_ = false;      ///< every dimension has one port, to a switch at `message` fidelity
   bool reduces_ = false;            ///< reductions take time
   bool limited_injection_ = false;  ///< nmu.injection_queue or injection_bandwidth is set, or shaped_
   bool submits_aside_ = false;      ///< limited_injection_, or one of the watchers is not null

@@ -89,6 +89,12 @@ void Nmu::build_ports(std::vector<fabric::LinkType>& link_types) {
       }
     }
   }
+  switches_only_ = planes_.size() == 1 &&
+                   std::all_of(dimensions_.begin(), dimensions_.end(), [](const DimensionConfig& d) {
+                     const bool switched = d.size > 1 && (carrier_of(d) == Carrier::crossbars ||
+                                                          carrier_of(d) == Carrier::switches);
+                     return d.size <= 1 || (switched && Shape(d).links() == 1);
+                   });
 }
 
 void Nmu::build_dimension(uint32_t p, uint32_t d, fabric::LinkType& link_type, size_t& next) {

@@ -23,6 +23,10 @@ bool RepeatedCollectives::fit(Machine& machine) {
     return false;
   for (uint32_t r = 0; r < machine.npus(); ++r)
     if (machine.own_nmu(r).watched()) return false;
+  // Without latency a message of no length arrives in the instant in which it is sent, and a start that is
+  // held comes after it.
+  for (const DimensionConfig& d : config.dimensions)
+    if (d.size > 1 && d.latency == 0) return false;
   // `rg` takes turns over collectives, the dispatcher counts chunks of all dimensions, and so do limits of
   // injection.
   return config.collectives.dimension_scheduling != DimensionScheduling::rg &&

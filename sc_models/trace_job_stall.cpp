@@ -76,7 +76,7 @@ std::string TraceJob::stalled_collectives(Waits& waits) const {
       const uint32_t size = group.size(ranks_.ranks());
       for (uint32_t i = 0; i < size; ++i) {
         const uint32_t rank = group.ranks.empty() ? i : ranks_.rank(group.ranks[i]);
-        if (!folding_.built(rank)) continue;
+        if (!simulated(rank)) continue;
         (running_.find(part_key(rank, row.stream)) != nullptr ? present : absent).push_back(rank);
       }
       break;

@@ -61,9 +61,9 @@ void StreamChecker::broken(Rule rule, Picoseconds now, StreamSignal signal, cons
   ++violations_;
   Violation violation{rule, now, {}};
   const Pin* pin = seen(signal).pin;
-  violation.text =
-      fmt::format("{}: {} ({}) {} at {}; {} (rule `{}` of the stream checker)", port_, to_string(signal),
-                  pin == nullptr ? "no pin" : pin->name(), what, print_time(now), remedy, to_string(rule));
+  violation.text = fmt::format("{}: {} ({}) {} at {}; {} (rule `{}` of the stream checker)", port_,
+                               to_string(signal), pin == nullptr ? "no pin" : pin->wire_name(), what,
+                               print_time(now), remedy, to_string(rule));
   if (!report_) throw UserError(ExitCode::usage, violation.text);
   report_(violation);
 }
@@ -215,8 +215,8 @@ void StreamChecker::finish(Picoseconds now) {
 std::string StreamChecker::stall_text() const {
   if (!waiting_) return {};
   return fmt::format("{}: TVALID ({}) is high since {} and waits for TREADY ({}), which is low", port_,
-                     seen(StreamSignal::tvalid).pin->name(), print_time(since_),
-                     seen(StreamSignal::tready).pin->name());
+                     seen(StreamSignal::tvalid).pin->wire_name(), print_time(since_),
+                     seen(StreamSignal::tready).pin->wire_name());
 }
 
 }  // namespace weft::cosim

@@ -22,7 +22,8 @@ void AxiMemory::attach(AxiPins pins, AxiMaster::Options options) {
 
 std::string AxiMemory::stall_text() const {
   const std::string handshake = axi_ == nullptr ? std::string{} : axi_->stall_text();
-  return handshake.empty() ? handshake : fmt::format("  {}: {}\n", name(), handshake);
+  if (handshake.empty()) return MemoryTarget::stall_text();
+  return fmt::format("  {}: {}{}\n", name(), handshake, clock_.stall_line());
 }
 
 }  // namespace weft::cosim

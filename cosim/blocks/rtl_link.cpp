@@ -95,6 +95,8 @@ std::string RtlLink::stall_text() const {
       text += fmt::format("\n  {} messages in it, the first one {}", way.book.size(),
                           describe(way.book.entries().front().message));
   }
+  text += faults_.stall_line();
+  if (!text.empty()) text += clock_.stall_line();
   return text.empty() ? text : fmt::format("{} in the link {}:{}\n", name(), link_, text);
 }
 

@@ -85,7 +85,7 @@ std::string RtlMemory::stall_text() const {
   if (opened_ == 0 && faults_.count() == 0) return {};
   const std::string text = fmt::format("{}: its RTL has not answered {} accesses, and {} wait for a tag",
                                        name(), opened_, waiting_.size());
-  return text + stall_lines(*requests_, *answers_) + faults_.stall_line() + "\n";
+  return text + stall_lines(*requests_, *answers_) + faults_.stall_line() + clock_.stall_line() + "\n";
 }
 
 void RtlMemory::find_unbalanced(std::vector<std::string>& lines) const {

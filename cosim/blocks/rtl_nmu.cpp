@@ -241,6 +241,7 @@ std::string RtlNmu::stall_text() const {
                           way == &out_ ? "segmentation" : "reassembly", cosim::describe(first->face));
   }
   text += faults_.stall_line();
+  if (!text.empty()) text += clock_.stall_line();
   return text.empty() ? text : fmt::format("{}: its RTL datapath:{}\n", name(), text);
 }
 

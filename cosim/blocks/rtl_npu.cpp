@@ -128,7 +128,7 @@ std::string RtlNpu::stall_text() const {
     ++told;
     text += fmt::format("\n  tag {}: {}", tag, describe(*open_[tag].node));
   }
-  return text + stall_lines(*commands_, *answers_) + faults_.stall_line() + "\n";
+  return text + stall_lines(*commands_, *answers_) + faults_.stall_line() + clock_.stall_line() + "\n";
 }
 
 void RtlNpu::find_unbalanced(std::vector<std::string>& lines) const {

@@ -108,6 +108,7 @@ std::string RtlSwitch::explain_stall() const {
   }
   if (book_.size() > shown) text += fmt::format("\n  and {} more messages", book_.size() - shown);
   text += faults_.stall_line();
+  if (!text.empty()) text += clock_.stall_line();
   return text.empty() ? text : fmt::format("the RTL block holds {} messages{}\n", book_.size(), text);
 }
 

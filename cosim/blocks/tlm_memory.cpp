@@ -107,6 +107,17 @@ void TlmMemory::end(Moved& moved, tlm::tlm_response_status status, Picoseconds a
   start_those_that_can();
 }
 
+std::string TlmMemory::stall_text() const {
+  const auto first =
+      std::find_if(under_way_.begin(), under_way_.end(), [](const auto& one) { return one->started; });
+  if (first == under_way_.end()) return MemoryTarget::stall_text();
+  const Access& access = (*first)->access;
+  return fmt::format(
+      "  {}: the target has not answered {} accesses, the first one a {} of {} B at 0x{:x} since {} ps\n",
+      name(), under_way_.size(), access.write ? "write" : "read", access.length, access.address,
+      (*first)->at);
+}
+
 void TlmMemory::find_unbalanced(std::vector<std::string>& lines) const {
   lines.insert(lines.end(), wrong_.begin(), wrong_.end());
 }

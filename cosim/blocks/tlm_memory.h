@@ -42,6 +42,7 @@ class TlmMemory : public MemoryTarget {
 
   Picoseconds busy() const override { return busy_; }
   void find_unbalanced(std::vector<std::string>& lines) const override;
+  std::string stall_text() const override;
 
   /// Bytes that came back from the target and were compared.
   uint64_t compared() const { return compared_; }

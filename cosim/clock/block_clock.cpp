@@ -15,6 +15,8 @@ namespace {
 
 /// A clock that has not moved anything for its patience looks around once in so many edges.
 constexpr uint64_t kLookEvery = 1024;
+/// So many times its patience a block has that holds qactive high.
+constexpr uint64_t kPatienceOfTheActive = 1000;
 /// Delta cycles after which it gives up: somebody else is at work at this time.
 constexpr uint32_t kMostLooks = 64;
 
@@ -139,7 +141,7 @@ void BlockClock::fall(Picoseconds now) {
   }
   if (resting_) return rest();
   // One clock looks for all: two that wait for each other would take each other for work.
-  if (still_ >= options_.patience && still_ % kLookEvery == 0 && first_running() == this) {
+  if (still_ % kLookEvery == 0 && still() && first_running() == this) {
     looks_ = 0;
     look_.notify(sc_core::SC_ZERO_TIME);
   }
@@ -215,7 +217,28 @@ void BlockClock::look_around() {
       clock->turn_.notify(sc_core::sc_time::from_value(clock->next_turn_ - now));
   }
   if (!alone) return;
-  for (BlockClock* clock : clocks) clock->rest();
+  for (BlockClock* clock : clocks) {
+    if (clock->running_) clock->gave_up_at_ = now;
+    clock->rest();
+  }
+}
+
+uint64_t BlockClock::patience() const {
+  const bool active = has_qactive_ && qactive_.read();
+  if (!active) return options_.patience;
+  return options_.patience > ~uint64_t{0} / kPatienceOfTheActive ? ~uint64_t{0}
+                                                                 : options_.patience * kPatienceOfTheActive;
+}
+
+std::string BlockClock::stall_line() const {
+  if (gave_up_at_ == kNever || running_) return {};
+  return fmt::format(
+      "\n  its clock was stopped at {}: nothing else was left to do, and no beat had passed its pins for {} "
+      "edges "
+      "(`patience`); if the block was still at work, raise `patience`, or let it hold a pin `qactive` high, "
+      "for which "
+      "it gets {} times as many",
+      print_time(gave_up_at_), patience(), kPatienceOfTheActive);
 }
 
 void set_policy(BlockClock::Options& options, const std::string& text, const std::string& where) {

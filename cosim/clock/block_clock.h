@@ -103,6 +103,9 @@ class BlockClock final : public sc_core::sc_module {
   uint64_t start_edges() const { return edges_ < start_edges_ ? edges_ : start_edges_; }
   /// All later ones.
   uint64_t edges() const { return edges_ - start_edges(); }
+  /// For the stall report: that it has stopped because nothing moved for its patience, and what to do; ""
+  /// where it has not.
+  std::string stall_line() const;
   bool in_reset() const { return reset_left_ != 0; }
   bool running() const { return running_; }
   /// False: it stops. Final when the simulation starts.
@@ -120,7 +123,9 @@ class BlockClock final : public sc_core::sc_module {
   void wake_alone(Picoseconds at);
   void rest();
   bool quiet() const;
-  bool still() const { return !running_ || still_ >= options_.patience; }
+  bool still() const { return !running_ || still_ >= patience(); }
+  /// Edges without a beat after which the block counts as stuck. One that says that it works has longer.
+  uint64_t patience() const;
   bool rests_long_enough() const { return !running_ || quiet_for_ >= options_.quiet_edges; }
   const std::vector<BlockClock*>& all();
   const BlockClock* first_running();
@@ -145,6 +150,7 @@ class BlockClock final : public sc_core::sc_module {
   uint32_t quiet_for_ = 0;
   uint32_t looks_ = 0;
   uint64_t still_ = 0;  ///< edges since something has moved
+  Picoseconds gave_up_at_ = kNever;
   uint64_t start_edges_ = 0;
   uint64_t edges_ = 0;
   std::vector<BlockClock*> all_;  ///< of the simulation, once it was asked for

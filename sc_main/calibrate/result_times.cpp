@@ -80,6 +80,12 @@ Times from_csv(const std::string& path, const Measurement& table) {
 Times from_json(const Json& file, const std::string& path, const Measurement& table) {
   const bool calibrated = file.contains("plan");
   Times times;
+  if (file.contains("operation") && file["operation"] != to_string(*table.operation))
+    fail(path, fmt::format("it has {}, and the measurements are of {}", file["operation"].dump(),
+                           to_string(*table.operation)));
+  if (file.contains("ranks") && table.ranks > 0 && file["ranks"] != table.ranks)
+    fail(path,
+         fmt::format("it has {} ranks, and the measurements have {}", file["ranks"].dump(), table.ranks));
   for (const Json& row : calibrated ? file["plan"] : file["results"]) {
     const char* const time = calibrated ? "sim_us" : "time_ns";
     if (!row.is_object() || !row.contains("bytes") || !row["bytes"].is_number_unsigned() ||

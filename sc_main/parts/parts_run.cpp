@@ -177,7 +177,15 @@ bool PartsRun::simulate(Machine& machine, const std::function<bool()>& finished,
   bool asked = false;    // nothing moves anywhere, and every part has been asked whether something could
   bool changed = true;   // something has happened here since the job was asked whether it is finished
   double counted_s = 0;  // when its nodes were counted last
-  advance(sc_core::SC_ZERO_TIME, sc_core::SC_EXIT_ON_STARVATION);
+  bool left = false;     // a process was stopped in its work: nothing can go on here
+  const auto until_stopped = [&left](const auto& step) {
+    try {
+      step();
+    } catch (const Interrupted&) {
+      left = true;
+    }
+  };
+  until_stopped([] { advance(sc_core::SC_ZERO_TIME, sc_core::SC_EXIT_ON_STARVATION); });
   for (;;) {
     own.next = next_event();
     own.clock = kernel_time();
@@ -185,13 +193,13 @@ bool PartsRun::simulate(Machine& machine, const std::function<bool()>& finished,
     changed = changed || own.next != kNever;
     own.finished = own.next == kNever && (changed ? finished() : own.finished);
     if (own.next == kNever) changed = false;
-    own.stop = stop_requested();
+    own.stop = stop_request.load();
     if (const double now_s = now_seconds(); now_s - counted_s > 0.1) {
       counted_s = now_s;
       own.done = work().done;
     }
     all = parts_->meet(own);
-    if (all.stop || (all.next == kNever && all.finished)) break;
+    if (all.stop != 0 || (all.next == kNever && all.finished)) break;
     if (all.stuck) break;
     parts_->take_inbox([&](const PartTransfer& transfer) {
       machine.part_links()->receive(transfer);
@@ -204,7 +212,7 @@ bool PartsRun::simulate(Machine& machine, const std::function<bool()>& finished,
       continue;
     }
     asked = false;
-    advance_to(later(all.next, lookahead));
+    until_stopped([&] { advance_to(later(all.next, lookahead)); });
     if (!parts_->first()) continue;
     const double now_s = now_seconds();
     if (now_s - told_s < 0.1) continue;
@@ -216,19 +224,19 @@ bool PartsRun::simulate(Machine& machine, const std::function<bool()>& finished,
     });
   }
   progress.end();
-  if (all.stop && parts_->first() && !stop_requested()) {
+  if (all.stop != 0 && parts_->first() && !stop_requested()) {
     note("weft: a signal has come to another part");
-    stop_request = SIGINT;
+    stop_request = all.stop;
   }
   accept_stop();
   // All clocks are that of one process. What comes next begins there.
   if (all.next == kNever && all.clock > kernel_time())
     advance(sc_core::sc_time::from_value(all.clock - kernel_time()), sc_core::SC_RUN_TO_TIME);
-  if (!all.stop && !all.finished)
+  if (all.stop == 0 && !all.finished)
     start_again(fmt::format("at {} nothing moved any more; one process says why, or goes on",
                             readable_time(all.clock)));
-  if (!all.stop) check_rings(machine);
-  if (!all.finished) machine.settle();
+  if (all.stop == 0) check_rings(machine);
+  if (!all.finished && !left) machine.settle();
   take_statistics(machine);
   return all.finished;
 }
@@ -252,13 +260,13 @@ void PartsRun::check_rings(const Machine& machine) {
       collectives::part_begins(machine.member_begins(), parts_->cut().part_of);
   const auto lines = gather(own.lines);
   const auto waits = gather(own.waits);
+  const CollectivesConfig& slots = machine.config().collectives;
+  const bool several = slots.active_chunks_per_dimension > 1 || slots.dispatch_threshold > 1;
   Picoseconds ring = kNever;
   if (parts_->first()) {
     std::vector<collectives::PartBegins> parts(lines.size());
     for (size_t i = 0; i < parts.size(); ++i) parts[i] = {lines[i], waits[i]};
-    const CollectivesConfig& slots = machine.config().collectives;
-    ring = collectives::ring_of_parts(parts, parts_->cut().part_of,
-                                      slots.active_chunks_per_dimension > 1 || slots.dispatch_threshold > 1);
+    ring = collectives::ring_of_parts(parts, parts_->cut().part_of, several);
   }
   if (parts_->largest(ring != kNever ? 1 : 0) == 0) return;
   const auto begins = gather(machine.member_begins().begins());
@@ -270,7 +278,7 @@ void PartsRun::check_rings(const Machine& machine) {
       all_begins.insert(all_begins.end(), begins[i].begin(), begins[i].end());
       all_waits.insert(all_waits.end(), rank_waits[i].begin(), rank_waits[i].end());
     }
-    ring = collectives::ring_of_ranks(std::move(all_begins), all_waits, parts_->cut().part_of);
+    ring = collectives::ring_of_ranks(std::move(all_begins), all_waits, parts_->cut().part_of, several);
     if (ring != kNever)
       start_again(fmt::format(
           "at {} ranks of several parts may have waited for each other's slots in a circle, which "

@@ -52,9 +52,9 @@ def alive(pid):
 
 
 class Ends(unittest.TestCase):
-    def start(self, parts, *more):
+    def start(self, parts, *more, **how):
         run = subprocess.Popen([WEFT, "collective", *LONG, "--parts", str(parts), *more], stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, text=True)
+                               stderr=subprocess.PIPE, text=True, **how)
         end = time.time() + 60
         while len(children(run.pid)) < parts and run.poll() is None and time.time() < end:
             time.sleep(0.02)
@@ -90,6 +90,19 @@ class Ends(unittest.TestCase):
             self.assertEqual(run.returncode, code, err)
             self.assertIn("interrupted by", err)
             self.gone(others)
+
+    def test_a_signal_to_all_processes_leaves_results(self):
+        # timeout, srun and a terminal signal the whole group.
+        with tempfile.TemporaryDirectory() as folder:
+            for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+                run, others = self.start(3, "--out", folder, "--force", start_new_session=True)
+                os.killpg(run.pid, number)
+                out, err = run.communicate(timeout=60)
+                self.assertEqual(run.returncode, code, err)
+                self.assertIn("interrupted by", err)
+                with open(os.path.join(folder, "summary.json")) as file:
+                    self.assertFalse(json.load(file)["finished"])
+                self.gone(others)
 
     def test_refusals_name_the_key(self):
         machine = ["--topology", "Ring(4)", "--bandwidth", "50 GB/s", "--size", "1MiB", "--no-fold"]

@@ -11,6 +11,7 @@ result files; of every fourth case also with parts that join over TCP. Of summar
 
 import argparse
 import json
+import math
 import os
 import random
 import socket
@@ -53,6 +54,10 @@ def machine(draw, sizes):
                      f"vcs: {draw.choice([2, 4])}}}")
     if draw.random() < 0.3:
         lines.append(f"nmu: {{endpoint_delay: {draw.choice([10, 33])} ns}}")
+    if draw.random() < 0.2:
+        places = list(range(math.prod(sizes)))
+        draw.shuffle(places)
+        lines.insert(2, f"  mapping: {places}")
     return notation, "\n".join(lines) + "\n"
 
 

@@ -100,6 +100,29 @@ TEST(Rings, OfRanksGoThroughLinesOfOnePartAndMessages) {
   EXPECT_EQ(ring_of_ranks({}, {{3, 0, 300, 500}, {0, 3, 300, 500}}, kPairs), kNever);
 }
 
+// A part has undone its own piece of the ring at the instant in which it closed.
+TEST(Rings, ArePossibleUntilWhatIsDecidedAtTheirInstant) {
+  using collectives::Moment;
+  const PartBegins a = part({{1, 0, 100, 100}, {2, 0, Moment(200, 1), Moment(200, 1)}});
+  const PartBegins b = part({{2, 0, 200, 200}, {1, 0, 300, 300}});
+  EXPECT_EQ(ring_of_parts({a, b}, kTwoRanks), 200u);
+  EXPECT_EQ(collectives::ring_of_ranks(
+                {{1, 0, 100, 0}, {1, 0, 300, 2}, {2, 0, 200, 2}, {2, 0, Moment(200, 1), 0}}, {}, kPairs),
+            200u);
+  EXPECT_EQ(collectives::ring_of_ranks({{1, 0, 100, 0}, {1, 0, 300, 2}, {2, 0, 200, 2}, {2, 0, 200, 0}}, {},
+                                       kPairs),
+            kNever);
+}
+
+// 0 and 1 are in a ring, and 0 is ahead of 2, which is in none. With several slots what 0 has begun can hold
+// the slot that decides.
+TEST(Rings, OfOnePartThatWaitsForAnother) {
+  const std::vector<collectives::MemberBegin> begins = {{1, 0, 100, 0}, {1, 0, 200, 1}, {2, 0, 150, 1},
+                                                        {2, 0, 210, 0}, {3, 0, 100, 0}, {3, 0, 300, 2}};
+  EXPECT_EQ(collectives::ring_of_ranks(begins, {}, kPairs), kNever);
+  EXPECT_EQ(collectives::ring_of_ranks(begins, {}, kPairs, true), 150u);
+}
+
 TEST(Rings, ThroughAMessage) {
   PartBegins a = part({{1, 0, 100, 100}});
   const PartBegins b = part({{1, 0, 400, 400}});

@@ -203,7 +203,8 @@ Picoseconds links_bound(const Config& config, const CollectivePlan& plan) {
 /// back after `loop`, and so does a pause where priority flow control stops the sender.
 double packet_time(const PacketFabricConfig& p, double n, double loop, bool paused) {
   const double buffer = p.buffer_flits;  // 0: what covers the loop
-  double time = n + 1;
+  // A head takes its route and its channel when the packet before it has left.
+  double time = n + std::max(1.0, static_cast<double>(p.route_cycles + p.vc_alloc_cycles));
   if (buffer != 0) time = std::max(time, n * loop / buffer + 1);
   if (p.strict_cut_through && buffer >= n) time = std::max(time, (loop + n) / std::floor(buffer / n));
   if (p.release_on_credit) time = std::max(time, n + loop * (buffer == 0 ? 1 : std::ceil(n / buffer)) + 2);

@@ -35,15 +35,12 @@ CollectiveEngine::~CollectiveEngine() = default;
 
 CollectiveEngine::Active* CollectiveEngine::find(uint32_t stream) {
   if (last_ != nullptr && last_stream_ == stream) return last_;
-  for (const auto& a : actives_) {
-    if (a->unfinished != 0 && a->stream == stream) {
-      last_ = a.get();
-      last_stream_ = stream;
-      last_chunks_ = last_->chunks.data();
-      return last_;
-    }
-  }
-  return nullptr;
+  const auto at = std::find(streams_.begin(), streams_.end(), stream);
+  if (at == streams_.end()) return nullptr;
+  last_ = actives_[static_cast<size_t>(at - streams_.begin())].get();
+  last_stream_ = stream;
+  last_chunks_ = last_->chunks.data();
+  return last_;
 }
 
 CollectiveEngine::Queue& CollectiveEngine::queue_of(const Active& active, uint32_t chunk, uint32_t phase) {
@@ -89,14 +86,13 @@ void CollectiveEngine::start(uint32_t stream, std::shared_ptr<const CollectivePl
 void CollectiveEngine::begin_collective(const Start& start) {
   const Picoseconds now = port_.now();
   const uint32_t stream = start.stream;
-  Active* active = nullptr;
-  for (const auto& a : actives_) {
-    if (a->unfinished == 0) active = a.get();
-  }
-  if (active == nullptr) {
+  auto place = std::find(streams_.begin(), streams_.end(), kNoStream);
+  if (place == streams_.end()) {
     actives_.push_back(std::make_unique<Active>());
-    active = actives_.back().get();
+    place = streams_.insert(place, kNoStream);
   }
+  *place = stream;
+  Active* const active = actives_[static_cast<size_t>(place - streams_.begin())].get();
   *active = Active{};
   active->plan = start.plan;
   active->plan->views(index(rank_), active->views);
@@ -561,6 +557,7 @@ void CollectiveEngine::finish_chunk(Active& active) {
 void CollectiveEngine::finish(Active& active) {
   --active_count_;
   if (last_ == &active) last_ = nullptr;
+  *std::find(streams_.begin(), streams_.end(), active.stream) = kNoStream;
   if (causes_ != nullptr && causes_->listener() != nullptr)
     causes_->listener()->collective_ended(index(rank_), active.stream, port_.now());
   CollectiveDone done;

@@ -268,8 +268,10 @@ class alignas(64) CollectiveEngine final : public MessageSink, private SlotRank 
   const Config& config_;
   Done done_;
   uint32_t slots_ = 1;
-  std::vector<Picoseconds> start_delays_;         ///< by dimension; empty: nmu.endpoint_delay for all
-  std::vector<std::unique_ptr<Active>> actives_;  ///< few; slots reused
+  std::vector<Picoseconds> start_delays_;  ///< by dimension; empty: nmu.endpoint_delay for all
+  static constexpr uint32_t kNoStream = ~0u;
+  std::vector<uint32_t> streams_;                 ///< of actives_; kNoStream: over
+  std::vector<std::unique_ptr<Active>> actives_;  ///< few; their places are used again
   std::vector<Queue> queues_;
   std::unordered_map<EarlyKey, uint32_t, EarlyHash> early_;
   std::unordered_map<uint32_t, Received> early_received_;  ///< of collectives not started here yet

@@ -11,7 +11,7 @@ namespace {
 
 /// Part `from` waits for part `to`, or no longer does.
 struct Change {
-  Picoseconds at = 0;
+  Moment at = 0;
   uint32_t from = 0;
   uint32_t to = 0;
   int by = 1;
@@ -76,10 +76,10 @@ PartBegins part_begins(const MemberBegins& of, const std::vector<uint32_t>& part
 Picoseconds ring_of_parts(const std::vector<PartBegins>& parts, const std::vector<uint32_t>& part_of,
                           bool several) {
   std::vector<Change> changes;
-  const auto add = [&](uint32_t from, uint32_t to, Picoseconds begin, Picoseconds end) {
-    if (begin >= end || from == to) return;
+  const auto add = [&](uint32_t from, uint32_t to, Moment begin, Moment end) {
+    if (!(begin < end) || from == to) return;
     changes.push_back({begin, from, to, 1});
-    if (end != kNever) changes.push_back({end, from, to, -1});
+    if (end.at != kNever) changes.push_back({end, from, to, -1});
   };
   struct Entry {
     LineBegin line;
@@ -111,7 +111,7 @@ Picoseconds ring_of_parts(const std::vector<PartBegins>& parts, const std::vecto
       arrows.change(changes[end]);
       more = more || changes[end].by > 0;
     }
-    if (more && (several ? arrows.any() : arrows.ring())) return changes[first].at;
+    if (more && (several ? arrows.any() : arrows.ring())) return changes[first].at.at;
   }
   return kNever;
 }

@@ -20,9 +20,9 @@ namespace weft::collectives {
 /// A chunk in a phase on one line, in one part.
 struct LineBegin {
   uint64_t collective = 0;
-  uint64_t index = 0;         ///< SharedCollective::index()
-  Picoseconds first = 0;      ///< a member of the part begins
-  Picoseconds last = kNever;  ///< the last one of the part
+  uint64_t index = 0;    ///< SharedCollective::index()
+  Moment first = 0;      ///< a member of the part begins
+  Moment last = kNever;  ///< the last one of the part
 };
 /// A rank of one part waits for a message of a rank of another one.
 struct MessageWait {

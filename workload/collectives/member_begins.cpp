@@ -20,7 +20,7 @@ struct Line {
 
 struct Event {
   enum class Kind : uint8_t { came, begun, awaited };
-  Picoseconds at = 0;
+  Moment at = 0;
   Kind kind = Kind::begun;
   uint32_t rank = 0;
   uint32_t other = 0;  ///< the line, or the source
@@ -29,9 +29,10 @@ struct Event {
 /// The ranks and open chunks of one instant.
 class Rings {
  public:
-  Rings(std::vector<Line> lines, const std::vector<uint32_t>& part_of)
+  Rings(std::vector<Line> lines, const std::vector<uint32_t>& part_of, bool several)
       : lines_(std::move(lines)),
         part_of_(part_of),
+        several_(several),
         holds_(part_of.size()),
         waits_(part_of.size()),
         seen_ranks_{std::vector<uint64_t>(part_of.size()), std::vector<uint64_t>(part_of.size())},
@@ -65,18 +66,46 @@ class Rings {
         others = others || part_of_[next] != part_of_[rank];
         reached_.push_back({next, by_chunk});
       };
-      for (const uint32_t line : holds_[at.rank]) {
-        if (seen_lines_[line] == round_) continue;
-        seen_lines_[line] = round_;
-        for (const uint32_t missing : lines_[line].missing) reach(missing, true);
-      }
-      for (const uint32_t source : waits_[at.rank]) reach(source, at.by_chunk);
+      for_each_after(at, reach);
     }
-    return back && others;
+    return back && others && (several_ || others_lead_back(rank));
   }
   uint64_t steps() const { return steps_; }
 
  private:
+  struct Reached {
+    uint32_t rank = 0;
+    bool by_chunk = false;  ///< a chunk is on the way there
+  };
+  template <typename F>
+  void for_each_after(const Reached& at, F&& reach) {
+    for (const uint32_t line : holds_[at.rank]) {
+      if (seen_lines_[line] == round_) continue;
+      seen_lines_[line] = round_;
+      for (const uint32_t missing : lines_[line].missing) reach(missing, true);
+    }
+    for (const uint32_t source : waits_[at.rank]) reach(source, at.by_chunk);
+  }
+
+  /// From one of the ranks of other parts that have been reached there is a way to this one.
+  bool others_lead_back(uint32_t rank) {
+    ++round_;
+    std::vector<Reached> from;
+    for (const Reached& at : reached_)
+      if (part_of_[at.rank] != part_of_[rank]) from.push_back({at.rank, true});
+    bool back = false;
+    for (size_t i = 0; i < from.size() && !back; ++i) {
+      for_each_after(Reached(from[i]), [&](uint32_t next, bool) {
+        ++steps_;
+        back = back || next == rank;
+        if (seen_ranks_[1][next] == round_) return;
+        seen_ranks_[1][next] = round_;
+        from.push_back({next, true});
+      });
+    }
+    return back;
+  }
+
   void begun(uint32_t rank, uint32_t number) {
     Line& line = lines_[number];
     std::vector<uint32_t>& missing = line.missing;
@@ -96,13 +125,10 @@ class Rings {
 
   std::vector<Line> lines_;
   const std::vector<uint32_t>& part_of_;
+  const bool several_;
   std::vector<std::vector<uint32_t>> holds_;  ///< open lines that it has begun, by rank
   std::vector<std::vector<uint32_t>> waits_;  ///< ranks, by rank
-  struct Reached {
-    uint32_t rank = 0;
-    bool by_chunk = false;  ///< a chunk is on the way there
-  };
-  std::vector<uint64_t> seen_ranks_[2];  ///< by Reached::by_chunk
+  std::vector<uint64_t> seen_ranks_[2];       ///< by Reached::by_chunk
   std::vector<uint64_t> seen_lines_;
   std::vector<Reached> reached_;
   uint64_t round_ = 0;
@@ -124,7 +150,7 @@ void MemberBegins::came(uint32_t rank, uint32_t source, Picoseconds now) {
 }
 
 Picoseconds ring_of_ranks(std::vector<MemberBegin> begins, const std::vector<RankWait>& waits,
-                          const std::vector<uint32_t>& part_of) {
+                          const std::vector<uint32_t>& part_of, bool several) {
   std::sort(begins.begin(), begins.end(), [](const MemberBegin& a, const MemberBegin& b) {
     return std::tie(a.collective, a.index, a.rank) < std::tie(b.collective, b.index, b.rank);
   });
@@ -146,16 +172,15 @@ Picoseconds ring_of_ranks(std::vector<MemberBegin> begins, const std::vector<Ran
   std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
     return std::tie(a.at, a.kind, a.rank, a.other) < std::tie(b.at, b.kind, b.rank, b.other);
   });
-  Rings rings(std::move(lines), part_of);
+  Rings rings(std::move(lines), part_of, several);
   for (size_t first = 0, end = 0; first < events.size(); first = end) {
-    for (end = first; end < events.size() && events[end].at == events[first].at; ++end)
-      rings.apply(events[end]);
+    for (; end < events.size() && events[end].at == events[first].at; ++end) rings.apply(events[end]);
     // A new ring passes a rank that has just begun something, or waits.
     for (size_t i = first; i < end; ++i) {
       const Event& event = events[i];
       const bool again = i != first && events[i - 1].kind == event.kind && events[i - 1].rank == event.rank;
       if (event.kind == Event::Kind::came || again) continue;
-      if (rings.ring_at(event.rank) || rings.steps() > kMostSteps) return event.at;
+      if (rings.ring_at(event.rank) || rings.steps() > kMostSteps) return event.at.at;
     }
   }
   return kNever;

@@ -21,11 +21,23 @@
 
 namespace weft::collectives {
 
+/// A time, and how often SlotWaits has decided at it until then. A decision looks at all that has begun
+/// before it, and counts as a begin for what follows: a ring may be there only until then.
+struct Moment {
+  // NOLINTNEXTLINE(google-explicit-constructor): a time is a moment
+  constexpr Moment(Picoseconds time = 0, uint32_t decisions = 0) : at(time), decided(decisions) {}
+  bool operator==(const Moment& o) const { return at == o.at && decided == o.decided; }
+  bool operator<(const Moment& o) const { return at != o.at ? at < o.at : decided < o.decided; }
+
+  Picoseconds at = 0;
+  uint32_t decided = 0;
+};
+
 /// A rank begins a chunk in a phase.
 struct MemberBegin {
   uint64_t collective = 0;
   uint64_t index = 0;  ///< SharedCollective::index()
-  Picoseconds at = 0;
+  Moment at = 0;
   uint32_t rank = 0;
   bool crosses = false;  ///< the chunk has members in other parts
 };
@@ -40,7 +52,7 @@ struct RankWait {
 /// Of the ranks of one part.
 class MemberBegins {
  public:
-  void begun(uint64_t collective, uint64_t index, uint32_t rank, bool crosses, Picoseconds now) {
+  void begun(uint64_t collective, uint64_t index, uint32_t rank, bool crosses, Moment now) {
     begins_.push_back({collective, index, now, rank, crosses});
   }
   void awaited(uint32_t rank, uint32_t source, Picoseconds now);
@@ -56,10 +68,11 @@ class MemberBegins {
 };
 
 /// The first instant at which there was a ring through several parts; kNever: none. Of all parts; every
-/// member of a line has begun it. `part_of`: of a rank. After so much work that it would take longer than
-/// some seconds it answers the instant up to which there was none.
+/// member of a line has begun it. `part_of`: of a rank. `several`: as in ring_of_parts(): the ranks of other
+/// parts need not be in the ring, but only be waited for by one of it. After so much work that it would take
+/// longer than some seconds it answers the instant up to which there was none.
 Picoseconds ring_of_ranks(std::vector<MemberBegin> begins, const std::vector<RankWait>& waits,
-                          const std::vector<uint32_t>& part_of);
+                          const std::vector<uint32_t>& part_of, bool several = false);
 
 }  // namespace weft::collectives
 

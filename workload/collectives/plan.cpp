@@ -173,6 +173,17 @@ CollectivePlan::LinkImages CollectivePlan::link_images(const Config& config) con
   return images;
 }
 
+bool CollectivePlan::brings_back() const {
+  const auto brings_back = [](const PhasePlan& phase) {
+    return phase.algorithm == ring_algorithm() || phase.algorithm == direct_algorithm() ||
+           phase.algorithm == halving_doubling_algorithm() || phase.algorithm->in_switch();
+  };
+  return request_.op == CollectiveOp::all_reduce && !empty() &&
+         std::all_of(orders_.begin(), orders_.end(), [&](const std::vector<PhasePlan>& phases) {
+           return std::all_of(phases.begin(), phases.end(), brings_back);
+         });
+}
+
 bool CollectivePlan::along_dimensions() const {
   return std::all_of(axes_.begin(), axes_.end(),
                      [](const Axis& axis) { return axis.dimension != Axis::kFlat; });

@@ -182,6 +182,10 @@ class CollectivePlan {
   bool empty() const { return orders_[0].empty(); }
   /// Each member waits so long before it begins (a what-if delay).
   Picoseconds delay() const { return delay_; }
+  /// Of an all-reduce: every member needs what others have made of its own contribution, so that it ends two
+  /// messages after its start at the earliest. The root of a tree, say, does not: it may come last and find
+  /// everything there.
+  bool brings_back() const;
   /// Some phase runs in_switch.
   bool uses_units() const { return uses_units_; }
 

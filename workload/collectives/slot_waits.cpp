@@ -92,10 +92,10 @@ uint32_t SlotWaits::here(SharedCollective& collective, size_t at, const Axis& ax
 }
 
 void SlotWaits::note_begin(SharedCollective& collective, size_t at, const Axis& axis, uint32_t base,
-                           uint32_t rank) {
+                           uint32_t rank, uint32_t decided) {
   if (axis.size == 1) return;
   const bool crosses = here(collective, at, axis, base) != axis.size;
-  member_begins_.begun(collective.key_, at, rank, crosses, now_);
+  member_begins_.begun(collective.key_, at, rank, crosses, {now_, decided});
 }
 
 uint32_t SlotWaits::members_here(const SharedCollective& collective, const std::vector<AxisView>& views,
@@ -287,7 +287,8 @@ void SlotWaits::settled() {
   const bool all = std::exchange(less_stuck_, false) || (any && circles_->reaches_stuck());
   circles_->clear();
   if (!all) return;
-  for (bool more = true; more;) {
+  bool more = true;
+  for (uint32_t decided = 1; more; ++decided) {
     add_all();
     std::vector<SlotCircles::Decision> decisions = circles_->run();
     some_stuck_ = circles_->some_stuck();
@@ -296,20 +297,21 @@ void SlotWaits::settled() {
                 return std::make_tuple(a.rank, a.chunk.collective->stream(), a.chunk.chunk) <
                        std::make_tuple(b.rank, b.chunk.collective->stream(), b.chunk.chunk);
               });
-    for (const SlotCircles::Decision& d : decisions) decide(d.rank, d.chunk, now_ + d.latency);
+    for (const SlotCircles::Decision& d : decisions) decide(d.rank, d.chunk, now_ + d.latency, decided);
     // What is decided counts as begun, and may close a further circle.
     more = !decisions.empty();
   }
   less_stuck_ = false;
 }
 
-void SlotWaits::decide(uint32_t rank, const CurrentChunk& chunk, Picoseconds at) {
+/// `decided`: how often at this instant, this time included.
+void SlotWaits::decide(uint32_t rank, const CurrentChunk& chunk, Picoseconds at, uint32_t decided) {
   SharedCollective& c = *chunk.collective;
   std::vector<AxisView> views;
   c.plan_->views(rank, views);
   const AxisView& view = views[c.plan_->phases(chunk.chunk)[chunk.phase].axis];
   if (find(c, chunk.index) == nullptr) ++c.begun_[chunk.index];
-  if (tell_) note_begin(c, chunk.index, *view.axis, view.base, rank);
+  if (tell_) note_begin(c, chunk.index, *view.axis, view.base, rank, decided);
   // It counts as begun from now on.
   begins_.push_back({&c, chunk.index, chunk.chunk, chunk.phase, rank, view.me, view.base});
   book();

@@ -144,7 +144,7 @@ class SlotWaits {
     const size_t at = collective.index(views, chunk, phase);
     if ((collective.begun_[at] & kOpen) == 0) ++collective.begun_[at];
     const AxisView& view = views[collective.plan().phases(chunk)[phase].axis];
-    if (tell_) note_begin(collective, at, *view.axis, view.base, weft::index(rank));
+    if (tell_) note_begin(collective, at, *view.axis, view.base, weft::index(rank), 0);
     begins_.push_back({&collective, at, chunk, phase, weft::index(rank), view.me, view.base});
     if (!asked_) consider(begins_.back());
   }
@@ -208,7 +208,8 @@ class SlotWaits {
   uint32_t members_here(const SharedCollective& collective, const std::vector<AxisView>& views,
                         uint32_t first) const;
   /// In parts: keeps when it was, if the line is on others, too.
-  void note_begin(SharedCollective& collective, size_t at, const Axis& axis, uint32_t base, uint32_t rank);
+  void note_begin(SharedCollective& collective, size_t at, const Axis& axis, uint32_t base, uint32_t rank,
+                  uint32_t decided);
   void advance(Picoseconds now);
   void consider(const Begin& begin);
   void look_at(uint32_t rank);
@@ -218,7 +219,7 @@ class SlotWaits {
   void add_begin(const Begin& begin);
   bool add_changes();
   void add_all();
-  void decide(uint32_t rank, const CurrentChunk& chunk, Picoseconds at);
+  void decide(uint32_t rank, const CurrentChunk& chunk, Picoseconds at, uint32_t decided);
   /// Some open chunk misses the rank, or a message of it: only then an arrow leads to what it holds.
   bool wanted(uint32_t rank) const { return (missed_[rank] | awaited_[rank]) != 0; }
 

@@ -343,11 +343,11 @@ void CheckedJob::look_through() {
   minimal.memory = [this](uint32_t rank, const trace::Node& node) { return access_time(rank, node); };
   serial.memory = [this](uint32_t rank, const trace::Node& node) { return slow_access_time(rank, node); };
   const Picoseconds hop = collectives::nearest_link(config_);
-  // A member that comes last may find everybody else's messages there already: of most collectives it then
-  // waits for nothing but its own endpoint; an all-reduce's own contribution must come back.
+  // A member that comes last may find everybody else's messages there already: it then waits for nothing but
+  // its own endpoint. Of some all-reduces its own contribution must come back.
   std::shared_ptr<const collectives::CollectivePlan> plan;  // of the node that is looked at
-  minimal.collective = [this, hop, &plan](uint32_t, const trace::Node& node) -> Picoseconds {
-    if (plan->empty() || node.op != CollectiveOp::all_reduce) return 0;
+  minimal.collective = [this, hop, &plan](uint32_t, const trace::Node&) -> Picoseconds {
+    if (!plan->brings_back()) return 0;
     return 2 * hop + least_end_delays(config_).start;
   };
   std::unordered_map<const collectives::CollectivePlan*, Picoseconds> serial_times;

@@ -260,6 +260,10 @@ class Maker {
 
   static uint64_t scaled(uint64_t value, double scale) {
     if (scale == 1) return value;
+    if (!(scale >= 0))
+      throw UserError(ExitCode::usage,
+                      "a scale of compute or communication is no number from 0; check --comm-scale and "
+                      "--compute-scale, or `workload.comm_scale` and `workload.compute_scale`");
     const double product = static_cast<double>(value) * scale;
     return product >= 18446744073709549568.0 ? ~uint64_t{0} : static_cast<uint64_t>(product);
   }

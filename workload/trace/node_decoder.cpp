@@ -171,6 +171,11 @@ void check_node(const NodePlace& place, Node& node, const AttributeReader& attri
       }
       break;
     case NodeType::comm_coll:
+      // Wrappers of the CPU have no comm_type.
+      if (!node.has_comm_type && !node.is_cpu_op && attributes.has_size() && notes != nullptr &&
+          notes->untyped_collectives++ == 0) {
+        notes->first_untyped_collective = node.id;
+      }
       if (node.has_comm_type && !attributes.has_size() && node.op != CollectiveOp::barrier &&
           notes != nullptr && notes->unsized_collectives++ == 0) {
         notes->first_unsized = node.id;

@@ -68,7 +68,9 @@ struct DecodeNotes {
   uint64_t first_untyped = 0;  ///< id
   uint64_t unsized_collectives = 0;
   uint64_t first_unsized = 0;  ///< id
-  uint64_t tensor_lists = 0;   ///< nodes' lists of tensors (tensor_reader.h), no oddity
+  uint64_t untyped_collectives = 0;
+  uint64_t first_untyped_collective = 0;  ///< id
+  uint64_t tensor_lists = 0;              ///< nodes' lists of tensors (tensor_reader.h), no oddity
 };
 
 /// Decodes everything Node holds except `index` and `ordinal`. Throws UserError(trace) naming the place on

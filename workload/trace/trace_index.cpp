@@ -474,6 +474,11 @@ std::vector<TraceWarning> TraceIndex::warnings() const {
         fmt::format("{} nodes have no type and take no time (first: node {})", notes.untyped_nodes,
                     notes.first_untyped));
   }
+  if (notes.untyped_collectives > 0) {
+    add(Kind::no_operation, notes.untyped_collectives,
+        fmt::format("{} collectives have a comm_size and no comm_type, and are not run (first: node {})",
+                    notes.untyped_collectives, notes.first_untyped_collective));
+  }
   if (notes.unsized_collectives > 0) {
     add(Kind::unsized, notes.unsized_collectives,
         fmt::format("{} collectives have no comm_size and move no bytes (first: node {})",

@@ -43,12 +43,12 @@ struct TraceStats {
 
 /// Something odd that a trace may have. The library prints nothing; whoever runs it shows these.
 struct TraceWarning {
-  enum class Kind : uint8_t { empty, dangling, stale_control, unreadable, untyped, unsized };
+  enum class Kind : uint8_t { empty, dangling, stale_control, unreadable, untyped, unsized, no_operation };
   Kind kind;
   uint64_t count;
   std::string text;  ///< names file and rank, the number of cases and the first
 };
-constexpr size_t kTraceWarningKinds = 6;
+constexpr size_t kTraceWarningKinds = 7;
 
 /// Which control dependencies order nodes. PyTorch's converter leaves control dependencies of another
 /// numbering in its files: some name no node, others name unrelated ones and close cycles. Where a file has
