@@ -75,10 +75,6 @@ std::string to_json(const std::vector<Measured>& results, bool phases, const Con
   const bool data = config.run.data != "none";
   JsonText json;
   json.begin_object();
-  if (!results.empty()) {
-    json.key("operation").text(to_string(results.front().row.op));
-    json.key("ranks").number(uint64_t{results.front().row.ranks});
-  }
   json.key("results").begin_array();
   for (const Measured& m : results) {
     json.begin_object();
@@ -112,6 +108,10 @@ std::string to_json(const std::vector<Measured>& results, bool phases, const Con
   }
   json.end_array();
   json.key("finished").boolean(!interrupted());
+  if (!results.empty()) {
+    json.key("operation").text(to_string(results.front().row.op));
+    json.key("ranks").number(uint64_t{results.front().row.ranks});
+  }
   add_congestion(json, config, congestion);
   json.end_object();
   return json.str();

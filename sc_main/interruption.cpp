@@ -3,8 +3,11 @@
 
 #include "sc_main/interruption.h"
 
+#include <atomic>
 #include <csignal>
+#include <cstdint>
 #include <cstring>
+#include <ctime>
 
 #include "configs/stop.h"
 
@@ -20,9 +23,23 @@ void default_after_this() {
   sigaction(SIGTERM, &action, nullptr);
 }
 
+/// Of one request: timeout(1), for one, signals a process, and then all of its group.
+constexpr int64_t kSameRequestMs = 100;
+std::atomic<int64_t> requested_at{-1};  ///< ms
+static_assert(std::atomic<int64_t>::is_always_lock_free, "a signal handler sets it");
+
+/// What is called here may be called in a signal handler.
 void handle(int signal) {
-  stop_request.store(signal, std::memory_order_relaxed);
-  default_after_this();  // sigaction() may be called here
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  const int64_t now = int64_t{time.tv_sec} * 1000 + time.tv_nsec / 1'000'000;
+  int64_t first = -1;
+  if (requested_at.compare_exchange_strong(first, now)) {
+    stop_request.store(signal, std::memory_order_relaxed);
+  } else if (now - first >= kSameRequestMs) {
+    default_after_this();
+    raise(signal);
+  }
 }
 
 [[noreturn]] void throw_interrupted() {

@@ -3,7 +3,7 @@
 //
 // SIGINT (Ctrl-C) and SIGTERM. The first one asks the program to stop (configs/stop.h): what has been done is
 // written, and the exit code is 128 and the signal's number. A second one ends the program at once, as the
-// system does it.
+// system does it, unless it comes within a tenth of a second: then it is the same request.
 
 #ifndef WEFT_SC_MAIN_INTERRUPTION_H
 #define WEFT_SC_MAIN_INTERRUPTION_H

@@ -260,7 +260,9 @@ TEST(Collective, JsonHasTheseKeysAndAllElseIsOnTheStandardError) {
       collective({"--topology", "Ring(4)", "--bandwidth", "100 GB/s", "--size", "1 MiB", "--json"});
   EXPECT_EQ(ran.status, 0);
   const json parsed = json::parse(ran.out);
-  ASSERT_EQ(parsed.size(), 2u);
+  ASSERT_EQ(parsed.size(), 4u);
+  EXPECT_EQ(parsed["operation"], "all_reduce");
+  EXPECT_EQ(parsed["ranks"], 4);
   EXPECT_EQ(parsed["finished"], true);
   ASSERT_EQ(parsed["results"].size(), 1u);
   std::vector<std::string> keys;

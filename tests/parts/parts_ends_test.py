@@ -93,15 +93,17 @@ class Ends(unittest.TestCase):
 
     def test_a_signal_to_all_processes_leaves_results(self):
         # timeout, srun and a terminal signal the whole group.
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as above:
+            folder = os.path.join(above, "out")
             for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
                 run, others = self.start(3, "--out", folder, "--force", start_new_session=True)
                 os.killpg(run.pid, number)
                 out, err = run.communicate(timeout=60)
                 self.assertEqual(run.returncode, code, err)
                 self.assertIn("interrupted by", err)
-                with open(os.path.join(folder, "summary.json")) as file:
-                    self.assertFalse(json.load(file)["finished"])
+                self.assertIn("0 of 1 sizes are finished", err)
+                self.assertTrue(os.path.exists(os.path.join(folder, "collectives.csv")))
+                shutil.rmtree(folder)
                 self.gone(others)
 
     def test_refusals_name_the_key(self):

@@ -33,7 +33,7 @@ Config drawn_machine(Random& random) {
   for (uint64_t d = 0; d < dimensions; ++d) {
     config.dimensions.push_back(dimension(
         DimensionKind::switch_, static_cast<uint32_t>(random.pick(2, 2, 3, 4, 4, dimensions < 3 ? 8 : 4)),
-        random.pick(25, 50, 200), random.pick(0, 500000, 1234567)));
+        random.pick(25, 50, 200), random.pick(1, 1000, 500000, 1234567)));
     DimensionConfig& last = config.dimensions.back();
     last.fidelity = Fidelity::message;
     last.switching = random.below(2) == 0 ? Switching::cut_through : Switching::store_and_forward;
