@@ -311,7 +311,7 @@ std::string RtlRouter::explain_stall() const {
     text += fmt::format("\n  flit {} of {} from {} to {} waits to leave by output {} (out_valid)",
                         flit.number, packet.flits, packet.head.source, packet.head.destination, packet.out);
   }
-  return text;
+  return text + clock_.stall_line();
 }
 
 }  // namespace weft::cosim

@@ -234,10 +234,8 @@ std::string BlockClock::stall_line() const {
   if (gave_up_at_ == kNever || running_) return {};
   return fmt::format(
       "\n  its clock was stopped at {}: nothing else was left to do, and no beat had passed its pins for {} "
-      "edges "
-      "(`patience`); if the block was still at work, raise `patience`, or let it hold a pin `qactive` high, "
-      "for which "
-      "it gets {} times as many",
+      "edges (`patience`); if the block was still at work, raise `patience`, or let it hold a pin `qactive` "
+      "high, for which it gets {} times as many",
       print_time(gave_up_at_), patience(), kPatienceOfTheActive);
 }
 

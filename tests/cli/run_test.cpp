@@ -973,6 +973,76 @@ TEST_F(Run, AnErrorInTheMiddleOfTheRunHasItsCode) {
   EXPECT_TRUE(ran.says({"at 10368000 s: ", "rank 1, node 2", "213 days"})) << ran.err;
 }
 
+// The root of the tree comes last, finds what the other has sent, and is done at once.
+TEST_F(Run, TheLowerBoundHoldsWhereTheRootOfATreeComesLast) {
+  ASSERT_EQ(weft({"generate", "llm", "--tp", "2", "--layers", "2", "--hidden", "64", "--seq", "8", "--batch",
+                  "1", "--slow", "1=1000", "--out", folder_.file("tree")})
+                .status,
+            0);
+  write(folder_.file("m.yaml"),
+        "weft: 1\n"
+        "topology: {notation: Switch(2), dimensions: [{bandwidth: 100 GB/s, latency: 500 ns}]}\n"
+        "collectives: {all_reduce: double_binary_tree, chunks: 1}\n");
+  const Ran ran = weft({"run", folder_.file("m.yaml"), "--trace", folder_.file("tree/llm"), "--groups",
+                        folder_.file("tree/llm.groups.json"), "--out", out("")});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+}
+
+TEST_F(Run, TheUpperBoundHoldsWhereRoutesTakeCycles) {
+  write(folder_.file("m.yaml"),
+        "weft: 1\n"
+        "topology:\n"
+        "  notation: FullyConnected(2)\n"
+        "  dimensions: [{bandwidth: 100 GB/s, latency: 100 ns, fidelity: packet}]\n"
+        "packet: {packet_size: 512 B, flit_size: 100 B, vcs: 1, route_cycles: 3}\n");
+  write(folder_.file("s.goal"),
+        "num_ranks 2\n"
+        "rank 0 {\n l1: send 1000000b to 1 tag 1\n}\n"
+        "rank 1 {\n l1: recv 1000000b from 0 tag 1\n}\n");
+  const Ran ran = weft({"run", folder_.file("m.yaml"), "--goal", folder_.file("s.goal"), "--out", out("")});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  const json summary = json::parse(read(out("summary.json")));
+  EXPECT_LE(summary["time_ns"], summary["upper_bound_ns"]);
+}
+
+// Messages of no length arrive in the instant in which they are sent.
+TEST_F(Run, NothingRepeatsOnLinksWithoutLatency) {
+  ASSERT_EQ(weft({"generate",       "llm",
+                  "--tp",           "8",
+                  "--dp",           "2",
+                  "--layers",       "2",
+                  "--hidden",       "64",
+                  "--heads",        "8",
+                  "--seq",          "1",
+                  "--batch",        "4",
+                  "--slow",         "9=3",
+                  "--microbatches", "2",
+                  "--out",          folder_.file("zero")})
+                .status,
+            0);
+  write(folder_.file("m.yaml"),
+        "weft: 1\n"
+        "topology:\n"
+        "  notation: Switch(8)_Switch(2)\n"
+        "  dimensions: [{bandwidth: 100 GB/s, latency: 0 ns}, {bandwidth: 100 GB/s, latency: 500 ns}]\n"
+        "collectives: {chunks: 4, active_chunks_per_dimension: 2, all_reduce: ring}\n");
+  const auto files = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"run",      folder_.file("m.yaml"),
+                                          "--trace",  folder_.file("zero/llm"),
+                                          "--groups", folder_.file("zero/llm.groups.json"),
+                                          "--out",    out(""),
+                                          "--force"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Ran ran = weft(arguments);
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    return results();
+  };
+  const auto folded = files({});
+  const auto simulated = files({"--no-fold"});
+  for (const char* name : {"ranks.csv", "collectives.csv", "phases.csv", "layers.csv", "links.csv"})
+    EXPECT_EQ(folded.at(name), simulated.at(name)) << name;
+}
+
 TEST_F(Run, OldResultsDoNotSurviveARunThatFails) {
   ASSERT_EQ(run({"--waves", "*"}).status, 0);
   EXPECT_NE(run({"--waves", "nothing"}).status, 0);

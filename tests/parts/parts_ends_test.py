@@ -106,6 +106,35 @@ class Ends(unittest.TestCase):
                 shutil.rmtree(folder)
                 self.gone(others)
 
+    def test_ranks_that_are_not_their_own_places(self):
+        machine = ["--topology", "Switch(4)", "--bandwidth", "50 GB/s", "--latency", "500 ns", "--fidelity",
+                   "analytical", "--size", "1 MiB", "--no-fold"]
+        for places in ("[1,2,3,0]", "[1,0,3,2]"):
+            one, two = (weft("collective", *machine, "--set", f"topology.mapping={places}", "--json", *parts)
+                        for parts in ([], ["--parts", "2"]))
+            self.assertEqual(two.returncode, 0, two.stderr)
+            time_of = [json.loads(ran.stdout)["results"][0]["time_ns"] for ran in (one, two)]
+            self.assertEqual(*time_of)
+
+    def test_a_circle_that_a_part_undoes_when_it_closes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            machine = os.path.join(folder, "m.yaml")
+            with open(machine, "w") as file:
+                file.write("weft: 1\ntopology:\n  notation: Clos(hosts=1,leaves=8,spines=1)\n"
+                           "  dimensions: [{bandwidth: 100 GB/s, latency: 300 ns}]\nnpu: {peak: 1 TFLOPS}\n")
+            job = ("--tp 4 --cp 2 --order tp,pp,dp,cp --layers 1 --hidden 64 --heads 4 --seq 128 --batch 2 "
+                   "--microbatches 2 --vocab 4096 --zero 3 --slow 2=1.5").split()
+            self.assertEqual(weft("generate", "llm", *job, "--out", folder).returncode, 0)
+            ranks = []
+            for parts in ("1", "2"):
+                out = os.path.join(folder, parts)
+                ran = weft("run", machine, "--trace", os.path.join(folder, "llm"), "--groups",
+                           os.path.join(folder, "llm.groups.json"), "--no-fold", "--parts", parts, "--out", out)
+                self.assertEqual(ran.returncode, 0, ran.stderr)
+                with open(os.path.join(out, "ranks.csv")) as file:
+                    ranks.append(file.read())
+            self.assertEqual(*ranks)
+
     def test_refusals_name_the_key(self):
         machine = ["--topology", "Ring(4)", "--bandwidth", "50 GB/s", "--size", "1MiB", "--no-fold"]
         for more, text in (
