@@ -11,11 +11,13 @@
 #include <memory>
 #include <regex>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "sc_main/console.h"
 #include "sc_main/output_folder.h"
+#include "sc_main/reserved_words.h"
 #include "sc_main/rtl_templates.h"
 #include "sc_main/text_options.h"
 
@@ -43,6 +45,11 @@ ExitCode make_project(const NewOptions& options) {
                     fmt::format("'{}' cannot be a block's name; write small letters, digits and _, "
                                 "a letter first: my_switch",
                                 options.name));
+  if (const std::string_view whose = reserved_by(options.name); !whose.empty())
+    throw UserError(ExitCode::usage,
+                    fmt::format("'{}' cannot be a block's name: it is a reserved word of {}; choose another "
+                                "name: my_{}",
+                                options.name, whose, options.name));
   const RtlTemplate* chosen = nullptr;
   std::vector<std::string> kinds;
   for (const RtlTemplate& one : rtl_templates()) {

@@ -86,6 +86,10 @@ TEST(Usage, BadUsageIsStatus2AndNamesTheHelp) {
            {{"generate", "llm", "--slow", "1=2", "--slow", "1=3", "--out", "x"}, {"rank 1 is given twice"}},
            {{"generate", "llm", "--out", "x", "--name", "a/b"}, {"a/b", "--out"}},
            {{"trace", "info"}, {"FILE"}},
+           {{"rtl", "new", "module", "--kind", "switch"},
+            {"'module'", "a reserved word of SystemVerilog;", "my_module"}},
+           {{"rtl", "new", "template", "--kind", "nmu"}, {"'template'", "a reserved word of C++;"}},
+           {{"rtl", "new", "case", "--kind", "link"}, {"'case'", "of SystemVerilog and C++;"}},
            {{"collective", "--topology", "Ring(4)", "--bandwidth", "1 GB/s", "--size"}, {"--size"}}}) {
     const Ran ran = weft(c.arguments);
     EXPECT_EQ(ran.status, 2) << ran.err;
