@@ -84,6 +84,13 @@ void AxiPins::check(bool block_is_slave) {
                        any(S::wstrb)->most_bits(), data, data / 8));
   if ((any(S::awlen) == nullptr) != (any(S::arlen) == nullptr))
     refuse("one of AWLEN and ARLEN is missing; a port has both, or none");
+  // What the block gets has up to 256 beats; its own bursts can be shorter.
+  for (const S signal : {S::awlen, S::arlen})
+    if (block_is_slave && any(signal) != nullptr && width(signal) < 8)
+      refuse(
+          fmt::format("{} has {} bit{}, and bursts of AXI4 have a length of 8 bits; give the port 8 bits "
+                      "(AXI3 has 4), or leave out AWLEN and ARLEN for single beats (AXI4-Lite)",
+                      to_string(signal), width(signal), width(signal) == 1 ? "" : "s"));
   if ((any(S::awid) == nullptr) != (any(S::bid) == nullptr) ||
       (any(S::arid) == nullptr) != (any(S::rid) == nullptr))
     refuse("a request's id comes back with its response: AWID and BID, ARID and RID are there together");

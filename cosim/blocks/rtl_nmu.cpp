@@ -16,6 +16,16 @@ namespace weft::cosim {
 namespace {
 
 constexpr uint32_t kHeaderBytes = 7;
+
+/// Errors: UserError(usage) for a port of segments whose beats are too narrow.
+void check_header_fits(const StreamPins& pins, uint32_t beat_bytes) {
+  if (beat_bytes < kHeaderBytes)
+    pins.refuse(
+        fmt::format("TDATA has {} bits; a segment begins with a beat that holds its header of {} bytes: take "
+                    "TDATA of 64 bits or more for all ports of the datapath",
+                    8 * beat_bytes, kHeaderBytes));
+}
+
 uint32_t get(const std::vector<uint8_t>& bytes, size_t at) {
   return bytes[at] | static_cast<uint32_t>(bytes[at + 1]) << 8;
 }
@@ -62,12 +72,14 @@ void RtlNmu::segmentation(StreamPins in, StreamPins out) {
   out_.out = std::make_unique<StreamSlave>(
       "segment_out", clock_, std::move(out),
       [this](StreamFrame frame, Picoseconds, Picoseconds last) { segment(frame, last); });
+  check_header_fits(out_.out->pins(), out_.out->beat_bytes());
 }
 
 void RtlNmu::reassembly(StreamPins in, StreamPins out, uint32_t segment_beats) {
   in_.contexts.resize(std::min(contexts_of(in), contexts_of(out)));
   segment_beats_ = segment_beats;
   in_.in = std::make_unique<StreamMaster>("segment_in", clock_, std::move(in));
+  check_header_fits(in_.in->pins(), in_.in->beat_bytes());
   StreamSlave::Options options;
   options.interleaved = true;
   in_.out = std::make_unique<StreamSlave>(
@@ -168,7 +180,7 @@ void RtlNmu::feed() {
 void RtlNmu::segment(const StreamFrame& frame, Picoseconds last) {
   ++segments_out_;
   const uint32_t beat = out_.out->beat_bytes();
-  if (frame.bytes.size() < std::min(beat, kHeaderBytes))
+  if (frame.bytes.size() < kHeaderBytes)
     return fault(last, 0, nullptr, fmt::format("a segment of {} B has no header", frame.bytes.size()));
   const uint32_t context = get(frame.bytes, 0);
   const uint32_t number = get(frame.bytes, 2);

@@ -5,9 +5,9 @@
 // Collectives, routes and links stay those of this library's NMU, and messages that it forwards for others do
 // not pass the datapath. At `message` fidelity.
 //
-// Four AXI4-Stream ports of the same width. A message is one frame, TID its context (a number that is free),
-// TUSER the beats that it has. A segment is one frame: a beat with the header, then the beats of the segment,
-// TID the context. The header, from byte 0 on:
+// Four AXI4-Stream ports of the same width, with beats of 8 bytes or more. A message is one frame, TID its
+// context (a number that is free), TUSER the beats that it has. A segment is one frame: a beat with the
+// header, then the beats of the segment, TID the context. The header, from byte 0 on:
 //
 //     2 bytes   context
 //     2 bytes   number of the segment in its message

@@ -241,5 +241,43 @@ TEST(AxiPins, SayWhatIsMissingOrDoesNotFit) {
       << turned;
 }
 
+/// Its lengths have 4 bits.
+struct Axi3 : AxiWires<8> {
+  explicit Axi3(sc_core::sc_module_name module_name) : AxiWires(module_name, "") {}
+};
+
+}  // namespace
+
+template <>
+struct cosim::PinWidths<Axi3> {
+  static uint32_t of(const char* pin) { return std::string(pin).find("len") == std::string::npos ? 0 : 4; }
+};
+
+namespace {
+
+TEST(AxiPins, LengthsOfASlavePortHaveEightBits) {
+  const auto check = [](bool slave) {
+    return isolated([slave] {
+             Axi3 block("block");
+             try {
+               AxiPins pins = slave ? WEFT_AXI_PINS(block, s_axi) : WEFT_AXI_PINS(block, m_axi);
+               pins.check(slave);
+             } catch (const UserError& e) {
+               return std::string(e.what());
+             }
+             return std::string("accepted");
+           })
+        .text;
+  };
+  EXPECT_EQ(
+      check(true).rfind("block block, pins s_axi: AWLEN has 4 bits, and bursts of AXI4 have a length of 8 "
+                        "bits; give the port 8 bits",
+                        0),
+      0u)
+      << check(true);
+  // A master may send short bursts only.
+  EXPECT_EQ(check(false), "accepted");
+}
+
 }  // namespace
 }  // namespace weft
