@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <systemc>
 #include <utility>
 
 #include "cosim/axis/stream_master.h"
@@ -47,6 +48,23 @@ void FaultList::tell(const std::string& whose, std::vector<std::string>& lines) 
   for (size_t i = 0; i < std::min(kTold, kept_.size()); ++i)
     lines.push_back(fmt::format("{}: {}", whose, describe(kept_[i])));
   if (count_ > kTold) lines.push_back(fmt::format("{}: {} faults in all", whose, count_));
+}
+
+void warn_of_late_frame(const std::string& block, const MessageFace& message, Picoseconds told,
+                        Picoseconds last) {
+  SC_REPORT_WARNING(
+      "weft/cosim/late_frame",
+      fmt::format("{}: at {} ps: {}: the last beat of its frame comes {} ps after its end on the link, which "
+                  "followed from the first beat; a frame that has begun is to come out without gaps, else "
+                  "times are too early. Further ones are only counted",
+                  block, last, describe(message), last - told)
+          .c_str());
+}
+
+std::string late_line(uint64_t frames) {
+  if (frames == 0) return {};
+  return fmt::format("\n  frames that came out with gaps, and ended after their messages on the links: {}",
+                     frames);
 }
 
 std::string stall_lines(const StreamMaster& in, const StreamSlave& out) {

@@ -56,6 +56,13 @@ class FaultList {
   uint64_t count_ = 0;
 };
 
+/// A frame whose last beat comes at `last`, and its message has ended on the next link at `told`: that
+/// followed from its first beat. A warning; blocks give it for their first such frame, and count them.
+void warn_of_late_frame(const std::string& block, const MessageFace& message, Picoseconds told,
+                        Picoseconds last);
+/// A line of a stall report about so many of them. "": there is none.
+std::string late_line(uint64_t frames);
+
 /// Lines of a stall report: what the adapters of a pair of ports wait for.
 std::string stall_lines(const StreamMaster& in, const StreamSlave& out);
 

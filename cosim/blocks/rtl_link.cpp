@@ -73,6 +73,7 @@ void RtlLink::beat(uint32_t w, const StreamSlave::Beat& one) {
   crossing.first = one.at;
   crossing.length =
       std::max(crossing.length, times(way.out->beats(way.coming->frame.bytes.size()) - 1, clock_.period()));
+  way.coming->tail = later(crossing.first, crossing.length);  // as the link is told
   pass(w == 0, crossing);
 }
 
@@ -80,6 +81,9 @@ void RtlLink::frame(uint32_t w, const StreamFrame& done, Picoseconds last) {
   Way& way = way_[w];
   if (way.is_coming) {
     way.is_coming = false;
+    if (last >= later(way.coming->tail, clock_.period()) && way.late++ == 0)
+      warn_of_late_frame(fmt::format("{} in the link {}, {}", name(), link_, kWays[w]), way.coming->message,
+                         way.coming->tail, last);
     StreamFrame shown = done;
     trim_padding(shown, way.coming->frame.bytes.size(), way.out->beat_bytes());
     way.book.leave(way.coming, shown, 0, last);
@@ -96,7 +100,7 @@ std::string RtlLink::stall_text() const {
                           describe(way.book.entries().front().message));
   }
   text += faults_.stall_line();
-  if (!text.empty()) text += clock_.stall_line();
+  if (!text.empty()) text += late_line(late_frames()) + clock_.stall_line();
   return text.empty() ? text : fmt::format("{} in the link {}:{}\n", name(), link_, text);
 }
 

@@ -18,7 +18,8 @@
 //     };
 //
 // The head goes on at the edge at which the block's first beat is taken; what the block has added counts as
-// latency of the link. A block that has begun a frame sends it without gaps.
+// latency of the link. A block that has begun a frame sends it without gaps. The first frame with gaps is a
+// warning, and late_frames() counts them.
 
 #ifndef WEFT_COSIM_BLOCKS_RTL_LINK_H
 #define WEFT_COSIM_BLOCKS_RTL_LINK_H
@@ -46,6 +47,8 @@ class RtlLink : public LinkModel, public FaultTeller {
   void find_unbalanced(std::vector<std::string>& lines) const override;
   /// Of both directions: port 0 forward, 1 backward.
   const std::vector<BlockFault>& faults() const override { return faults_.kept(); }
+  /// Whose last beat came later than the first one had promised, by a clock's period or more.
+  uint64_t late_frames() const { return uint64_t{way_[0].late} + way_[1].late; }
 
  protected:
   /// Reads the parameters of the block's clock (read_clock); `defaults` hold where one is absent.
@@ -66,6 +69,7 @@ class RtlLink : public LinkModel, public FaultTeller {
     std::unique_ptr<StreamSlave> out;
     FrameBook::Place coming;
     bool is_coming = false;
+    uint32_t late = 0;
     std::unordered_map<uint32_t, fabric::Crossing> crossings;  ///< by FrameBook::Entry::handle
   };
   void before_end_of_elaboration() override;

@@ -72,15 +72,23 @@ void RtlSwitch::beat(uint32_t p, const StreamSlave::Beat& one) {
   leave(entry.handle, p, port.told);
 }
 
-void RtlSwitch::frame(uint32_t p, const StreamFrame& done, Picoseconds, Picoseconds last) {
+void RtlSwitch::frame(uint32_t p, const StreamFrame& done, Picoseconds first, Picoseconds last) {
   RtlPort& port = rtl_ports_[p];
   if (!port.is_coming) return;  // a fault, which has been told
   port.is_coming = false;
   if (!cut_through()) leave(port.coming->handle, p, last);
-  if (cut_through() && last > port.told) ++late_frames_;
+  if (cut_through()) look_for_gaps(port, first, last);
   StreamFrame shown = done;
   trim_padding(shown, port.coming->frame.bytes.size(), port.out->beat_bytes());
   book_.leave(port.coming, shown, p, last);
+}
+
+/// What the pace of the message's own bytes explains is no gap of the block's, nor is a period of the clock.
+void RtlSwitch::look_for_gaps(const RtlPort& port, Picoseconds first, Picoseconds last) {
+  const FrameBook::Entry& entry = *port.coming;
+  const Picoseconds paced = first < entry.head ? 0 : later(entry.tail, first - entry.head);
+  if (last < later(std::max(port.told, paced), clock_.period())) return;
+  if (late_frames_++ == 0) warn_of_late_frame(name(), entry.message, port.told, last);
 }
 
 /// Links are taken at the end of the instant, in the order of the ports.
@@ -108,7 +116,7 @@ std::string RtlSwitch::explain_stall() const {
   }
   if (book_.size() > shown) text += fmt::format("\n  and {} more messages", book_.size() - shown);
   text += faults_.stall_line();
-  if (!text.empty()) text += clock_.stall_line();
+  if (!text.empty()) text += late_line(late_frames_) + clock_.stall_line();
   return text.empty() ? text : fmt::format("the RTL block holds {} messages{}\n", book_.size(), text);
 }
 

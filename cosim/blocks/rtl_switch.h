@@ -19,8 +19,8 @@
 //     };
 //
 // With cut-through a message takes its link when its first beat comes out. A block that has begun a frame
-// sends it without gaps that the link would see: then its tail is told as it will be; late_frames() counts
-// others.
+// sends it without gaps that the link would see: then its tail is told as it will be. The first other one
+// is a warning, and late_frames() counts them.
 
 #ifndef WEFT_COSIM_BLOCKS_RTL_SWITCH_H
 #define WEFT_COSIM_BLOCKS_RTL_SWITCH_H
@@ -47,7 +47,7 @@ class RtlSwitch : public SwitchModel, public FaultTeller {
   std::string explain_stall() const override;
   void find_unbalanced(std::vector<std::string>& lines) const override;
   const std::vector<BlockFault>& faults() const override { return faults_.kept(); }
-  /// Whose last beat came later than had been told when the first one left.
+  /// Whose last beat came later than the first one had promised, by a clock's period or more.
   uint64_t late_frames() const { return late_frames_; }
 
  protected:
@@ -79,6 +79,7 @@ class RtlSwitch : public SwitchModel, public FaultTeller {
   void work(Picoseconds now) override;
   void beat(uint32_t port, const StreamSlave::Beat& beat);
   void frame(uint32_t port, const StreamFrame& frame, Picoseconds first, Picoseconds last);
+  void look_for_gaps(const RtlPort& port, Picoseconds first, Picoseconds last);
   void leave(uint32_t handle, uint32_t port, Picoseconds tail);
 
   BlockClock clock_;

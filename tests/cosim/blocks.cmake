@@ -4,6 +4,7 @@ weft_add_sc_test(cosim_link_model
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/link_model_test.cpp
   LINKS weft::sc_models
   LABELS unit)
+weft_add_sc_test(cosim_block_gaps SOURCES ${CMAKE_CURRENT_LIST_DIR}/block_gaps_test.cpp LINKS weft::cosim LABELS unit)
 weft_add_sc_test(cosim_nmu_block SOURCES ${CMAKE_CURRENT_LIST_DIR}/nmu_block_test.cpp LINKS weft::cosim LABELS unit)
 # Examples and skeletons, built against the installed package. Not under the sanitizers: plugins would need them too.
 include(WeftRtl)
