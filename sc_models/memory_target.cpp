@@ -11,6 +11,19 @@
 #include "configs/stop.h"
 
 namespace weft {
+namespace {
+
+/// `given`: there has been an access with this ticket.
+[[noreturn]] void refuse_finish(const char* memory, uint32_t ticket, bool given) {
+  throw UserError(
+      ExitCode::internal,
+      fmt::format("{}: fault of the memory's model: it calls finish() for ticket {}, {}; call it "
+                  "once for each ticket of begin()",
+                  memory, ticket,
+                  given ? "whose access is finished already" : "of which there has been no access"));
+}
+
+}  // namespace
 
 MemoryTarget::MemoryTarget(sc_core::sc_module_name module_name, uint64_t capacity, uint32_t sockets,
                            vcd::ProbeHub* probes)
@@ -120,6 +133,9 @@ void MemoryTarget::tell_finish(Ticket ticket, Picoseconds at) {
 }
 
 void MemoryTarget::finish(Ticket ticket, Picoseconds at) {
+  const bool given = ticket < open_.size();
+  if (!given || open_[ticket].payload == nullptr || open_[ticket].finished)
+    refuse_finish(name(), ticket, given);
   Open& o = open_[ticket];
   if (observed_) tell_finish(ticket, at);
   if (o.client == nullptr) {
@@ -130,6 +146,7 @@ void MemoryTarget::finish(Ticket ticket, Picoseconds at) {
   }
   __builtin_prefetch(o.payload);  // its initiator looks at it
   answers_.push(at, sequence_++, {o.client, o.payload});
+  o.payload = nullptr;
   free_.push_back(ticket);
   wake_at(at);
 }
@@ -145,6 +162,7 @@ void MemoryTarget::Client::b_transport(tlm::tlm_generic_payload& payload, sc_cor
     memory->open_[ticket].done = nullptr;
   }
   delay = sc_core::sc_time::from_value(memory->open_[ticket].at - sc_core::sc_time_stamp().value());
+  memory->open_[ticket].payload = nullptr;
   memory->free_.push_back(ticket);
 }
 

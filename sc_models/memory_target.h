@@ -97,7 +97,7 @@ class MemoryTarget : public sc_core::sc_module, public Component {
   /// An access, already in bytes() and requests(), arrives at `at` (>= now, in any order of `at`). Answer by
   /// finish(), from here or later.
   virtual void begin(Ticket ticket, const Access& access, Picoseconds at) = 0;
-  /// The access is complete at `at` (>= now).
+  /// The access is complete at `at` (>= now). Throws UserError(internal) for one that is not under way.
   void finish(Ticket ticket, Picoseconds at);
   /// finish() of it comes soon.
   void prefetch(Ticket ticket) const { __builtin_prefetch(&open_[ticket]); }
@@ -127,7 +127,7 @@ class MemoryTarget : public sc_core::sc_module, public Component {
 
   struct Open {
     Client* client = nullptr;  ///< null: by b_transport
-    tlm::tlm_generic_payload* payload = nullptr;
+    tlm::tlm_generic_payload* payload = nullptr;  ///< null: it is answered
     bool finished = false;
     Picoseconds at = 0;
     uint64_t number = 0;                ///< kept for who watches

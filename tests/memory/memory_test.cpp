@@ -497,5 +497,71 @@ TEST(MemoryDma, AnErrorResponseIsAnError) {
   EXPECT_NE(result.text.find("TLM_ADDRESS_ERROR_RESPONSE"), std::string::npos) << result.text;
 }
 
+/// Finishes an access 1 ns after it has come, and then another one, or the same again.
+class Odd final : public MemoryTarget {
+ public:
+  Odd(sc_core::sc_module_name module_name, uint32_t off, Picoseconds later)
+      : MemoryTarget(module_name, 0, 1, nullptr), off_(off), later_(later) {}
+  Picoseconds busy() const override { return 0; }
+
+ private:
+  void begin(Ticket ticket, const Access&, Picoseconds at) override {
+    ticket_ = ticket;
+    once_ = at + 1000;
+    again_ = once_ + later_;
+    wake_at(once_);
+  }
+  void work(Picoseconds at) override {
+    if (at == once_) finish(ticket_, at);
+    if (at == again_) finish(ticket_ + off_, at);
+    if (at < again_) wake_at(again_);
+  }
+  const uint32_t off_;
+  const Picoseconds later_;
+  Ticket ticket_ = 0;
+  Picoseconds once_ = kNever;
+  Picoseconds again_ = kNever;
+};
+
+TEST(MemoryTarget, AModelThatFinishesWhatIsNotUnderWayIsAnErrorThatNamesTheMemory) {
+  const auto said = [](bool blocking, uint32_t off, Picoseconds later) {
+    return isolated([=] {
+             Odd memory("memory", off, later);
+             Initiator initiator("initiator");
+             initiator.socket.bind(memory.socket(0));
+             Manager manager;
+             tlm::tlm_generic_payload payload(&manager);
+             unsigned char data[4] = {};
+             initiator.script = [&] {
+               Initiator::fill(payload, 0, 4, data);
+               sc_core::sc_time delay;
+               tlm::tlm_phase phase = tlm::BEGIN_REQ;
+               if (blocking) return initiator.socket->b_transport(payload, delay);
+               payload.acquire();
+               initiator.socket->nb_transport_fw(payload, phase, delay);
+             };
+             sc_core::sc_start();
+             return std::string("accepted");
+           })
+        .text;
+  };
+  for (const bool blocking : {false, true}) {
+    for (const Picoseconds later : {0, 500}) {
+      const std::string twice = said(blocking, 0, later);
+      EXPECT_NE(
+          twice.find("memory: fault of the memory's model: it calls finish() for ticket 0, whose access is "
+                     "finished already; call it once for each ticket of begin()"),
+          std::string::npos)
+          << twice;
+    }
+    const std::string unknown = said(blocking, 7, 0);
+    EXPECT_NE(unknown.find(
+                  "memory: fault of the memory's model: it calls finish() for ticket 7, of which there has "
+                  "been no access"),
+              std::string::npos)
+        << unknown;
+  }
+}
+
 }  // namespace
 }  // namespace weft

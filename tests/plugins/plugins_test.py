@@ -102,6 +102,24 @@ class Lazy final : public Algorithm {
 const Lazy lazy;
 WEFT_PLUGIN(registry) { registry.add_algorithm(lazy, "one round, whatever n"); }
 """,
+    "twice": """
+#include "sc_models/plugin.h"
+struct Twice final : weft::MemoryTarget {
+  Twice(sc_core::sc_module_name name, const weft::MemoryContext& c)
+      : MemoryTarget(name, c.figures.capacity, c.sockets, c.probes) {}
+  weft::Picoseconds busy() const override { return 0; }
+  void begin(Ticket ticket, const Access&, weft::Picoseconds at) override {
+    finish(ticket, at + 1000);
+    finish(ticket, at + 2000);
+  }
+};
+WEFT_PLUGIN(registry) {
+  registry.add_memory("twice", "answers twice",
+                      [](sc_core::sc_module_name name, const weft::MemoryContext& context, weft::Parameters&) {
+                        return std::make_unique<Twice>(name, context);
+                      });
+}
+""",
     "beyond": """
 #include "sc_models/plugin.h"
 struct Beyond final : weft::pool::StripingPolicy {
@@ -331,6 +349,8 @@ def errors(package):
     code, _, err = package.run("validate", machine, "--set", wrong("modules"), "--set", crossbar, "--set",
                                "implementations=[{modules: nmu77, implementation: throwing_nmu}]")
     check(code == 2 and "applies to no module" in err, f"validate accepts an entry for no module: exit {code}: {err}")
+    fails("a memory that answers twice", ["job.hbm", "it calls finish() for ticket", "is finished already"], wrong("twice"),
+          crossbar, "hbm.implementation=twice", "collectives.reduction=hbm", code=1, op="all_reduce")
     fails("rounds that do not gather", ["'lazy' does not do what all_gather"], wrong("lazy"), crossbar,
           "collectives.all_gather=lazy", code=3)
 
