@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "cosim/tlm/socket_names.h"
+
 namespace weft::cosim {
 namespace {
 
@@ -24,31 +26,6 @@ const sc_time& odd_delay() {
 
 sc_time at(const sc_time& delay) {
   return sc_core::sc_time_stamp() + delay;
-}
-
-using FromSocket = tlm::tlm_base_initiator_socket_b<32>;
-using ToSocket = tlm::tlm_base_target_socket_b<32>;
-
-const sc_core::sc_interface* interface_of(FromSocket& socket) {
-  return static_cast<sc_core::sc_port_base&>(socket.get_base_port()).get_interface();
-}
-const sc_core::sc_interface* interface_of(ToSocket& socket) {
-  return static_cast<sc_core::sc_export_base&>(socket.get_base_export()).get_interface();
-}
-
-/// The socket in the hierarchy that leads to `end`, the innermost one; empty: there is none but `own`.
-template <typename Socket>
-std::string name_of(const sc_core::sc_interface* end, const Socket* own) {
-  std::vector<sc_core::sc_object*> objects = sc_core::sc_get_top_level_objects();
-  std::string found;
-  for (size_t i = 0; i < objects.size(); ++i) {
-    const std::vector<sc_core::sc_object*> children = objects[i]->get_child_objects();
-    const std::string name = objects[i]->name();
-    auto* const socket = dynamic_cast<Socket*>(objects[i]);
-    objects.insert(objects.end(), children.begin(), children.end());
-    if (socket != nullptr && socket != own && interface_of(*socket) == end) found = name;
-  }
-  return found;
 }
 
 }  // namespace
@@ -72,8 +49,8 @@ BaseProtocolChecker::BaseProtocolChecker(sc_core::sc_module_name module_name, co
 
 std::string BaseProtocolChecker::hop() {
   if (!hop_.empty()) return hop_;
-  const std::string from = name_of<FromSocket>(static_cast<tlm::tlm_fw_transport_if<>*>(this), &initiator);
-  const std::string to = name_of<ToSocket>(interface_of(initiator), &target);
+  const std::string from = name_of_initiator(*this, &initiator);
+  const std::string to = name_of_target(initiator, &target);
   hop_ = from.empty() || to.empty() ? name() : from + " -> " + to;
   return hop_;
 }

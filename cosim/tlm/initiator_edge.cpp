@@ -3,10 +3,13 @@
 
 #include "cosim/tlm/initiator_edge.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 
 #include "cosim/kernel_time.h"
+#include "cosim/tlm/socket_names.h"
 
 namespace weft::cosim {
 
@@ -101,6 +104,7 @@ PayloadPool::Payload& InitiatorEdge::fill(Access access) {
     free_.push_back(sent_.size());
     sent_.emplace_back();
   }
+  payload.owner = this;
   payload.tag = free_.back();
   free_.pop_back();
   sent_[payload.tag] = std::move(access);
@@ -157,6 +161,16 @@ tlm::tlm_sync_enum InitiatorEdge::nb_transport_bw(Payload& base, tlm::tlm_phase&
 }
 
 void InitiatorEdge::answered(PayloadPool::Payload& payload, Picoseconds at) {
+  if (payload.owner != this) {  // the pool has it already, or the target still holds a reference
+    const std::string target = name_of_target(socket);
+    throw UserError(
+        ExitCode::usage,
+        fmt::format("{}: {} answers an access a second time; mend it: a request has one BEGIN_RESP, or "
+                    "one TLM_COMPLETED (IEEE 1666-2011, 15.2). A BaseProtocolChecker before it shows "
+                    "all phases",
+                    name(), target.empty() ? "the target" : "the target " + target));
+  }
+  payload.owner = nullptr;
   const uint64_t tag = payload.tag;
   const Access access = std::move(sent_[tag]);
   sent_[tag] = {};

@@ -10,5 +10,6 @@ set(WEFT_COSIM_TLM_SOURCES
   tlm/initiator_edge.cpp
   tlm/mm_to_link.cpp
   tlm/payload_snapshot.cpp
+  tlm/socket_names.cpp
   tlm/target_edge.cpp
   tlm/tlm_adapter.cpp)

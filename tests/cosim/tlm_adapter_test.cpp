@@ -299,6 +299,77 @@ TEST(TlmAdapter, OneResponseWithTheWorstStatus) {
   }));
 }
 
+/// Answers every access, and a time later once more.
+class AnswersTwice final : public sc_core::sc_module, private tlm::tlm_fw_transport_if<> {
+ public:
+  AnswersTwice(sc_core::sc_module_name module_name, Picoseconds later, bool holds)
+      : sc_core::sc_module(module_name), socket("socket"), later_(later), holds_(holds) {
+    socket.bind(*this);
+    SC_HAS_PROCESS(AnswersTwice);
+    SC_METHOD(answer);
+    sensitive << wake_;
+    dont_initialize();
+  }
+  tlm::tlm_target_socket<32> socket;
+
+ private:
+  using Payload = tlm::tlm_generic_payload;
+  void b_transport(Payload&, sc_core::sc_time&) override {}
+  unsigned transport_dbg(Payload&) override { return 0; }
+  bool get_direct_mem_ptr(Payload&, tlm::tlm_dmi&) override { return false; }
+  tlm::tlm_sync_enum nb_transport_fw(Payload& p, tlm::tlm_phase& phase, sc_core::sc_time&) override {
+    if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
+    if (holds_) p.acquire();
+    p.set_response_status(tlm::TLM_OK_RESPONSE);
+    asked_ = &p;
+    wake_.notify(sc_core::sc_time(1, sc_core::SC_NS));
+    return tlm::TLM_ACCEPTED;
+  }
+  void answer() {
+    respond();
+    if (again_ || later_ == 0) return respond();
+    again_ = true;
+    next_trigger(sc_core::sc_time::from_value(later_));
+  }
+  void respond() {
+    tlm::tlm_phase phase = tlm::BEGIN_RESP;
+    sc_core::sc_time delay;
+    socket->nb_transport_bw(*asked_, phase, delay);
+  }
+  const Picoseconds later_;
+  const bool holds_;
+  bool again_ = false;
+  Payload* asked_ = nullptr;
+  sc_core::sc_event wake_{"wake"};
+};
+
+TEST(TlmAdapter, ATargetThatAnswersTwiceIsNamed) {
+  for (const Picoseconds later : {0, 5'000}) {
+    for (const bool holds : {false, true}) {
+      const auto result = isolated([=] {
+        test::Initiator initiator("initiator");
+        TlmAdapter adapter("adapter", {});
+        AnswersTwice target("foreign", later, holds);
+        initiator.socket.bind(adapter.target());
+        adapter.initiator().bind(target.socket);
+        initiator.script = [&] {
+          tlm::tlm_generic_payload p;
+          unsigned char data[4] = {};
+          test::Initiator::fill(p, 0, 4, data);
+          sc_core::sc_time delay;
+          initiator.socket->b_transport(p, delay);
+        };
+        sc_core::sc_start();
+        return std::string("accepted");
+      });
+      EXPECT_NE(result.text.find("the target foreign.socket answers an access a second time"),
+                std::string::npos)
+          << result.text;
+      EXPECT_NE(result.text.find("IEEE 1666-2011, 15.2"), std::string::npos) << result.text;
+    }
+  }
+}
+
 TEST(TlmAdapter, RefusesPiecesThatAreNoPowerOfTwo) {
   EXPECT_SILENT(isolated([] {
     TlmAdapter::Options how;
