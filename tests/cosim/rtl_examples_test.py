@@ -408,6 +408,22 @@ def skeletons(package):
         check(done.returncode == 0, f"rtl new --kind {kind}: {done.stdout}{done.stderr}")
         code, _, err = package.run("rtl", "new", f"my_{kind}", "--kind", kind, "--out", folder)
         check(code == 2 and "is there already" in err, f"rtl new over a project: exit {code}: {err}")
+        if kind == "axi_memory":
+            wrong_memory(package, folder)
+
+
+def wrong_memory(package, folder):
+    """The tests of that project fail when the memory stores a wrong bit."""
+    rtl = folder / "my_axi_memory.sv"
+    right, stored = rtl.read_text(), "memory[row][8*i+:8] <= s_axi_wdata[8*i+:8]"
+    check(right.count(stored) == 1, f"where my_axi_memory.sv stores bytes: {right}")
+    rtl.write_text(right.replace(stored, f"{stored} ^ 8'(i == 4)"))
+    build = package.build(folder, folder / "build")
+    for data in ("none", "int32"):
+        done = subprocess.run(["ctest", "--test-dir", str(build), "--output-on-failure", "-R", f"_{data}$"],
+                              capture_output=True, text=True)
+        check(done.returncode != 0 and "byte 4 came back as" in done.stdout,
+              f"a memory that stores a wrong bit, {data}: {done.stdout}{done.stderr}")
 
 
 def main():
