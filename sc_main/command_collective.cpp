@@ -36,6 +36,7 @@
 #include "sc_main/train_results.h"
 #include "sc_main/workload.h"
 #include "sc_models/collective_job.h"
+#include "sc_models/foreign_blocks.h"
 #include "sc_models/machine_check.h"
 #include "workload/collectives/data_layout.h"
 #include "workload/collectives/program_check.h"
@@ -212,9 +213,10 @@ class Runner {
     broken.insert(broken.end(), job_.wrong_data().begin(), job_.wrong_data().end());
     if (!broken.empty())
       throw UserError(ExitCode::internal,
-                      fmt::format("the result of {} of {} bytes breaks invariants of the model; please "
-                                  "report this with the command:\n  {}",
-                                  to_string(op_), bytes, fmt::join(broken, "\n  ")));
+                      fmt::format("the result of {} of {} bytes breaks invariants of the model; {}:\n  {}",
+                                  to_string(op_), bytes,
+                                  advice_on_broken_invariants(job_.machine().config(), "the command"),
+                                  fmt::join(broken, "\n  ")));
     return m;
   }
 

@@ -27,6 +27,7 @@
 #include "sc_main/text_options.h"
 #include "sc_main/tier_pool.h"
 #include "sc_main/workload.h"
+#include "sc_models/foreign_blocks.h"
 #include "sc_models/machine_check.h"
 #include "sc_models/memory_estimate.h"
 #include "sc_models/pool/memory_pool.h"
@@ -243,8 +244,8 @@ ExitCode measure(const Config& config, const std::string& memory, PoolOperation 
   const std::vector<std::string> broken = machine->check_conservation();
   if (!broken.empty())
     throw UserError(ExitCode::internal,
-                    fmt::format("the result breaks invariants of the model; please report this with the "
-                                "command:\n  {}",
+                    fmt::format("the result breaks invariants of the model; {}:\n  {}",
+                                advice_on_broken_invariants(machine->config(), "the command"),
                                 fmt::join(broken, "\n  ")));
   return ExitCode::done;
 }

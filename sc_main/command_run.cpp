@@ -36,6 +36,7 @@
 #include "sc_main/timeline/run_timeline.h"
 #include "sc_main/train_results.h"
 #include "sc_main/workload.h"
+#include "sc_models/foreign_blocks.h"
 #include "sc_models/trace_job.h"
 #include "vcd/waves.h"
 
@@ -163,8 +164,8 @@ ExitCode conclude(const Config& config, const std::string& stall, const RunResul
     return ExitCode::stall;
   }
   if (!result.broken_invariants.empty()) {
-    std::string lines =
-        "weft: error: the results break invariants of the model; please report this with the configuration";
+    std::string lines = "weft: error: the results break invariants of the model; " +
+                        advice_on_broken_invariants(config, "the configuration");
     for (const std::string& line : result.broken_invariants) lines += "\n  " + line;
     note(lines);
     return ExitCode::internal;

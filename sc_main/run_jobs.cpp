@@ -25,6 +25,7 @@
 #include "sc_main/text_report.h"
 #include "sc_main/timeline/run_timeline.h"
 #include "sc_main/train_results.h"
+#include "sc_models/foreign_blocks.h"
 #include "sc_models/trace_job.h"
 #include "vcd/waves.h"
 
@@ -292,8 +293,8 @@ class Run {
       for (const std::string& line : own.result.broken_invariants)
         broken += fmt::format("\n  job `{}`: {}", own.name, line);
     if (broken.empty()) return over_capacity();
-    note("weft: error: the results break invariants of the model; please report this with the configuration" +
-         broken);
+    note("weft: error: the results break invariants of the model; " +
+         advice_on_broken_invariants(config_, "the configuration") + broken);
     return ExitCode::internal;
   }
 

@@ -424,6 +424,8 @@ def wrong_memory(package, folder):
                               capture_output=True, text=True)
         check(done.returncode != 0 and "byte 4 came back as" in done.stdout,
               f"a memory that stores a wrong bit, {data}: {done.stdout}{done.stderr}")
+        check("a block that is not Weft's own may have broken them: hbm1 (rtl:my_axi_memory" in done.stdout
+              and "please report" not in done.stdout, f"whose fault it may be, {data}: {done.stdout}")
 
 
 def main():

@@ -16,6 +16,9 @@
 #include <vector>
 
 #include "sc_models/cxl/cxl_memory.h"
+#include "sc_models/foreign_blocks.h"
+#include "sc_models/link_model.h"
+#include "sc_models/memory_model.h"
 #include "sc_models/message_bits.h"
 #include "sc_models/nmu.h"
 #include "sc_models/npu.h"
@@ -435,6 +438,37 @@ TEST(ModuleChoices, MemoriesOfAPoolsGroups) {
     return count == 4 ? text : text + std::to_string(count) + " memories\n";
   });
   EXPECT_SILENT(result);
+}
+
+TEST(ForeignBlocks, AreNamedWhereInvariantsAreBroken) {
+  EXPECT_SILENT(test::isolated([] {
+    const auto no_memory = [](sc_core::sc_module_name, const MemoryContext&, Parameters&) {
+      return std::unique_ptr<MemoryTarget>();
+    };
+    memory_models().add({"their_memory", "of this test", "/home/me/memory.so", no_memory, true});
+    link_models().add({"their_link", "of this test", "/home/me/link.so", nullptr});
+    Config config = test::ring_4_switch_2();
+    if (const std::string own = advice_on_broken_invariants(config, "the command");
+        own != "please report this with the command")
+      return own;
+    for (const auto& [modules, model] :
+         std::vector<std::pair<std::string, std::string>>{{"hbm[12]", "rtl:their_memory(period=1 ns)"},
+                                                          {"nmu3", "model"},
+                                                          {"nmu1.d0_plus", "their_link"}}) {
+      ModuleChoice choice;
+      choice.modules = modules;
+      choice.implementation = model;
+      config.implementations.push_back(choice);
+    }
+    config.hbm.implementation = "their_memory";
+    const std::string theirs = advice_on_broken_invariants(config, "the command");
+    return theirs ==
+                   "a block that is not Weft's own may have broken them: "
+                   "hbm[12] (rtl:their_memory(period=1 ns) of /home/me/memory.so), "
+                   "nmu1.d0_plus (their_link of /home/me/link.so), hbm (their_memory of /home/me/memory.so)"
+               ? std::string()
+               : theirs;
+  }));
 }
 
 }  // namespace
