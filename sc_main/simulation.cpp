@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <new>
@@ -39,6 +40,23 @@ void handle_report(const sc_core::sc_report& report, const sc_core::sc_actions& 
     warn(text);
   else
     note(text);
+}
+
+pid_t simulating = 0;  ///< the process that set up its kernel last
+
+/// Modules of others may call exit(), as Verilator's models do at a second $finish. No run ends that way: see
+/// leave(). Processes that modules have forked off are their own. What is closed at exit() has been closed.
+void say_who_left() {
+  if (getpid() != simulating) return;
+  const sc_core::sc_process_handle process = sc_core::sc_get_current_process_handle();
+  note(
+      fmt::format("weft: error: at {}{}: a module called exit(), or `$finish` in Verilog, which ends the "
+                  "program: there are "
+                  "no results; let it report an error (SC_REPORT_ERROR, or an exception) in place of that",
+                  sc_core::sc_time_stamp().to_string(),
+                  process.valid() ? fmt::format(", in process {}", process.name()) : std::string()));
+  std::fflush(nullptr);
+  std::_Exit(static_cast<int>(ExitCode::internal));
 }
 
 double seconds() {
@@ -81,6 +99,8 @@ void run_until_idle(const std::function<Work()>& work, Slice& slice, Progress& p
 }  // namespace
 
 void set_up_kernel() {
+  if (simulating == 0) std::atexit(say_who_left);
+  simulating = getpid();
   sc_core::sc_set_time_resolution(1, sc_core::SC_PS);
   sc_core::sc_report_handler::set_handler(handle_report);
   // A job without nodes, or a collective without bytes, is over at once.

@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -511,6 +513,26 @@ TEST(Simulation, ErrorsOfProcessesKeepWhatTheyAre) {
   EXPECT_EQ(out_of_kernel([] { throw std::bad_alloc(); }), "memory");
   EXPECT_EQ(out_of_kernel([] { throw vcd::WriteError("w.vcd", "full"); }),
             fmt::format("write: {}", vcd::WriteError("w.vcd", "full").what()));
+}
+
+TEST(Simulation, AModuleThatCallsExitIsAnError) {
+  const auto run = [](const std::function<void()>& action) {
+    set_up_kernel();
+    Doer doer("doer", action);
+    advance(sc_core::sc_time(1, sc_core::SC_US));
+    std::_Exit(77);
+  };
+  EXPECT_EXIT(run([] { std::exit(0); }), ::testing::ExitedWithCode(1),
+              "weft: error: at 7 ns, in process doer.act: a module called exit");
+  // What it has forked off may end as it likes.
+  EXPECT_EXIT(run([] {
+                const pid_t child = fork();
+                if (child == 0) std::exit(5);
+                int status = 0;
+                waitpid(child, &status, 0);
+                if (WEXITSTATUS(status) != 5) std::_Exit(78);
+              }),
+              ::testing::ExitedWithCode(77), "");
 }
 
 TEST(Simulation, ErrorsOfProcessesReachTheParentOfTrafficRuns) {

@@ -102,6 +102,24 @@ class Lazy final : public Algorithm {
 const Lazy lazy;
 WEFT_PLUGIN(registry) { registry.add_algorithm(lazy, "one round, whatever n"); }
 """,
+    "exits": """
+#include <cstdlib>
+#include "sc_models/plugin.h"
+struct Exits final : weft::MemoryTarget {
+  Exits(sc_core::sc_module_name name, const weft::MemoryContext& c, bool at_once)
+      : MemoryTarget(name, c.figures.capacity, c.sockets, c.probes) {
+    if (at_once) std::exit(0);
+  }
+  weft::Picoseconds busy() const override { return 0; }
+  void begin(Ticket, const Access&, weft::Picoseconds) override { std::exit(0); }
+};
+WEFT_PLUGIN(registry) {
+  registry.add_memory("exits", "ends the program",
+                      [](sc_core::sc_module_name name, const weft::MemoryContext& context, weft::Parameters& parameters) {
+                        return std::make_unique<Exits>(name, context, parameters.integer("at_once", "0") != 0);
+                      });
+}
+""",
     "twice": """
 #include "sc_models/plugin.h"
 struct Twice final : weft::MemoryTarget {
@@ -351,6 +369,9 @@ def errors(package):
     check(code == 2 and "applies to no module" in err, f"validate accepts an entry for no module: exit {code}: {err}")
     fails("a memory that answers twice", ["job.hbm", "it calls finish() for ticket", "is finished already"], wrong("twice"),
           crossbar, "hbm.implementation=twice", "collectives.reduction=hbm", code=1, op="all_reduce")
+    for exits in ("exits", "exits(at_once=1)"):
+        fails("a memory that calls exit()", ["weft: error: at ", "a module called exit()", "there are no results"],
+              wrong("exits"), crossbar, f"hbm.implementation={exits}", "collectives.reduction=hbm", code=1, op="all_reduce")
     fails("rounds that do not gather", ["'lazy' does not do what all_gather"], wrong("lazy"), crossbar,
           "collectives.all_gather=lazy", code=3)
 
