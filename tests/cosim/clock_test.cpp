@@ -395,6 +395,70 @@ TEST(BlockClock, QactiveKeepsAWorkingBlockAwake) {
   EXPECT_EQ(at("automatic", false), "77 at 303000 false");
 }
 
+/// Is at work for so many edges, and says so.
+struct Busy final : sc_core::sc_module {
+  Busy(sc_core::sc_module_name name, uint64_t work) : sc_core::sc_module(name), left(work) {
+    active.initialize(true);
+    SC_HAS_PROCESS(Busy);
+    SC_METHOD(edge);
+    sensitive << clk.pos();
+    dont_initialize();
+  }
+  sc_core::sc_in<bool> clk{"clk"};
+  sc_core::sc_out<bool> active{"active"};
+  uint64_t left;
+
+ private:
+  void edge() {
+    if (left != 0 && --left == 0) active.write(false);
+  }
+};
+
+TEST(BlockClock, ABlockThatHoldsQactiveHasAThousandTimesThePatience) {
+  struct Outcome {
+    bool finished = false;
+    uint64_t edges = 0;
+    std::string stall;
+  };
+  const auto outcome = [](uint64_t work, bool wired) {
+    const auto result = isolated([&] {
+      BlockClock::Options options = clock_options("free");
+      options.patience = 10;
+      BlockClock clock("clock", options);
+      Busy busy("busy", work);
+      clock.clock(busy.clk);
+      PinTies ties;
+      if (wired) {
+        clock.qactive(busy.active);
+      } else {
+        ties.open(busy.active);
+      }
+      run(1);
+      return fmt::format("{} {}{}", busy.left == 0 ? 1 : 0, clock.edges(), clock.stall_line());
+    });
+    EXPECT_EQ(result.status, 0) << result.text;
+    Outcome out;
+    char* end = nullptr;
+    out.finished = std::strtoull(result.text.c_str(), &end, 10) == 1;
+    out.edges = std::strtoull(end, &end, 10);
+    out.stall = end;
+    return out;
+  };
+  // It looks around every 1024 edges.
+  const Outcome silent = outcome(5'000, false);
+  EXPECT_FALSE(silent.finished);
+  EXPECT_LE(silent.edges, 10 + 1024);
+  EXPECT_NE(silent.stall.find("for 10 edges (`patience`)"), std::string::npos) << silent.stall;
+  const Outcome at_work = outcome(5'000, true);
+  EXPECT_TRUE(at_work.finished);
+  EXPECT_LE(at_work.edges, 5'000 + 2 * 1024);
+  const Outcome too_long = outcome(20'000, true);
+  EXPECT_FALSE(too_long.finished);
+  EXPECT_GE(too_long.edges, 10'000);
+  EXPECT_LE(too_long.edges, 10'000 + 1024);
+  EXPECT_NE(too_long.stall.find("for 10000 edges (`patience`)"), std::string::npos) << too_long.stall;
+}
+
 TEST(BlockClock, AnIdleBlockSeesNoEdge) {
   EXPECT_SILENT(isolated([] {
     BlockClock::Options options = clock_options("gated");

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "cosim/blocks/tlm_memory.h"
 #include "cosim/tlm/base_protocol_checker.h"
 #include "cosim/tlm/fuzz_initiator.h"
 #include "cosim/tlm/fuzz_target.h"
@@ -368,6 +369,48 @@ TEST(TlmAdapter, ATargetThatAnswersTwiceIsNamed) {
       EXPECT_NE(result.text.find("IEEE 1666-2011, 15.2"), std::string::npos) << result.text;
     }
   }
+}
+
+/// Takes requests, and never answers.
+class Silent final : public sc_core::sc_module, private tlm::tlm_fw_transport_if<> {
+ public:
+  explicit Silent(sc_core::sc_module_name module_name) : sc_core::sc_module(module_name), socket("socket") {
+    socket.bind(*this);
+  }
+  tlm::tlm_target_socket<32> socket;
+
+ private:
+  using Payload = tlm::tlm_generic_payload;
+  void b_transport(Payload&, sc_core::sc_time&) override {}
+  unsigned transport_dbg(Payload&) override { return 0; }
+  bool get_direct_mem_ptr(Payload&, tlm::tlm_dmi&) override { return false; }
+  tlm::tlm_sync_enum nb_transport_fw(Payload&, tlm::tlm_phase& phase, sc_core::sc_time&) override {
+    if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
+    phase = tlm::END_REQ;
+    return tlm::TLM_UPDATED;
+  }
+};
+
+TEST(TlmMemory, SaysWhatItsTargetHasNotAnswered) {
+  EXPECT_SILENT(isolated([] {
+    cosim::TlmMemory memory("memory", {{kRate, 0, kSize, 1.0}, 1, nullptr}, {kSize, false, 8});
+    Silent silent("silent");
+    memory.socket().bind(silent.socket);
+    test::Dma dma("dma", 8, 0);
+    dma.dma.socket.bind(memory.MemoryTarget::socket(0));
+    dma.script = [&] {
+      sc_core::wait(sc_core::sc_time(3, sc_core::SC_NS));
+      dma.dma.start(0, false, 64);
+      dma.dma.start(1, true, 64);
+    };
+    sc_core::sc_start();
+    const std::string text = memory.stall_text();
+    return text == "  memory: the target has not answered 2 accesses, the first one a read of 64 B at 0x0 "
+                   "since "
+                   "3000 ps\n"
+               ? std::string()
+               : text;
+  }));
 }
 
 TEST(TlmAdapter, RefusesPiecesThatAreNoPowerOfTwo) {

@@ -471,5 +471,41 @@ TEST(ForeignBlocks, AreNamedWhereInvariantsAreBroken) {
   }));
 }
 
+/// A memory that never answers.
+class SilentMemory final : public MemoryTarget {
+ public:
+  SilentMemory(sc_core::sc_module_name name, const MemoryContext& context)
+      : MemoryTarget(name, context.figures.capacity, context.sockets, context.probes) {}
+  Picoseconds busy() const override { return 0; }
+
+ private:
+  void begin(Ticket, const Access&, Picoseconds) override {}
+};
+
+TEST(StallReport, NamesAMemoryThatDoesNotAnswer) {
+  const auto result = test::isolated([] {
+    memory_models().add({"silent", "of this test", "a plugin",
+                         [](sc_core::sc_module_name name, const MemoryContext& context, Parameters&) {
+                           return std::make_unique<SilentMemory>(name, context);
+                         }});
+    Config config = test::ring_4_switch_2();
+    config.collectives.reduction = ReductionKind::hbm;
+    config.hbm.bandwidth = {400'000'000'000ull, 1};
+    config.hbm.outstanding = 3;
+    ModuleChoice choice;
+    choice.modules = "hbm3";
+    choice.implementation = "silent";
+    choice.origin = "key";
+    config.implementations.push_back(choice);
+    test::SoloCollectiveJob job("job", config);
+    job.start(CollectiveOp::all_reduce, 1 << 16);
+    return test::run_to_the_end(job) ? std::string("finished") : job.machine().explain_stall();
+  });
+  EXPECT_EQ(result.status, 0) << result.text;
+  EXPECT_NE(result.text.find("  job.hbm3: 3 accesses have not been answered\n"), std::string::npos)
+      << result.text;
+  EXPECT_EQ(result.text.find("job.hbm2: "), std::string::npos) << result.text;
+}
+
 }  // namespace
 }  // namespace weft
