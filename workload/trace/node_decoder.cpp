@@ -163,11 +163,20 @@ void check_node(const NodePlace& place, Node& node, const AttributeReader& attri
         node.peer = attributes.peer_of(node.type);
         node.has_own_end = attributes.has_own_end_of(node.type);
         node.own_end = attributes.own_end_of(node.type);
+        if (!attributes.has_size() && notes != nullptr && notes->unsized_messages++ == 0)
+          notes->first_unsized_message = node.id;
       } else if (node.is_cpu_op && !attributes.has_size()) {
         node.type = NodeType::metadata;
       } else {
         fail(node.type == NodeType::comm_send ? "a COMM_SEND without comm_dst"
                                               : "a COMM_RECV without comm_src");
+      }
+      break;
+    case NodeType::mem_load:
+    case NodeType::mem_store:
+      if (!attributes.has_tensor_size() && !node.has_duration && notes != nullptr &&
+          notes->unsized_accesses++ == 0) {
+        notes->first_unsized_access = node.id;
       }
       break;
     case NodeType::comm_coll:
