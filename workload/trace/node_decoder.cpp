@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "configs/printable.h"
 #include "workload/trace/attribute_reader.h"
 #include "workload/trace/wire.h"
 
@@ -199,10 +200,7 @@ void check_node(const NodePlace& place, Node& node, const AttributeReader& attri
 
 std::string describe(const NodePlace& place, uint64_t id, std::string_view name) {
   // Names come from the file: keep messages to one readable line.
-  std::string shown(name.substr(0, 80));
-  for (char& ch : shown) {
-    if (static_cast<unsigned char>(ch) < 0x20 || ch == 0x7f) ch = '?';
-  }
+  std::string shown = printable(name.substr(0, 80));
   if (name.size() > 80) shown += "...";
   return fmt::format("{}: rank {}, node {} \"{}\" (number {} of the file, byte {})", *place.path, place.rank,
                      id, shown, place.number + 1, place.offset);

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "configs/printable.h"
 #include "configs/stop.h"
 #include "workload/trace/chakra_stream.h"
 #include "workload/trace/dependency_walk.h"
@@ -312,7 +313,8 @@ bool TraceIndex::acyclic(NodeCache& cache, std::string& cycle) const {
   NodeIndex i = slow;
   do {
     if (length < kShown) {
-      text += fmt::format("{}node {} \"{}\"", length == 0 ? "" : " waits for ", ids_[i], node_name(cache, i));
+      text += fmt::format("{}node {} \"{}\"", length == 0 ? "" : " waits for ", ids_[i],
+                          printable(node_name(cache, i)));
     }
     ++length;
     i = walk.unmet_dependency(i);
