@@ -49,7 +49,9 @@ class GroupNumbers {
 
 TraceIndex::TraceIndex(std::shared_ptr<FilePool> pool, const std::string& path, uint32_t rank,
                        const Options& options)
-    : pool_(std::move(pool)), path_(std::make_unique<std::string>(path)), rank_(rank) {
+    : pool_(std::move(pool)),
+      path_(std::make_unique<std::string>(options.made_of.empty() ? path : options.made_of)),
+      rank_(rank) {
   file_ = pool_->add(path);
   ChakraStream stream(path);
   build(stream, options);

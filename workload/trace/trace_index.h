@@ -74,6 +74,7 @@ class TraceIndex {
     bool strict = false;                 ///< dangling dependencies are errors
     const Groups* groups = nullptr;      ///< decides whether "" and "0" are one group; nullptr: they are
     uint64_t cache_bytes = 64ull << 20;  ///< window of the checks that read nodes again
+    std::string made_of;                 ///< names the trace in messages; empty: its path does
   };
 
   /// Bytes a node here: offset 5, id 8, flags 1, ordinal 4, and 5 of a hash table when the ids are not
