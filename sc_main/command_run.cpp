@@ -62,6 +62,12 @@ Config load(const RunOptions& options) {
   if (options.has_out) config.output.dir = options.out;
   if (options.has_waves) config.output.waves = options.waves;
   OutputConfig& output = config.output;
+  for (const auto& [given, option] : {std::pair(!options.waves_window.empty(), "--waves-window"),
+                                      std::pair(!options.waves_budget.empty(), "--waves-budget"),
+                                      std::pair(options.waves_flits, "--waves-flits")})
+    if (given && output.waves.empty())
+      throw UserError(ExitCode::usage,
+                      fmt::format("{} is of --waves (output.waves), which is missing; add it", option));
   if (!options.waves_window.empty())
     parse_window("--waves-window", options.waves_window, output.waves_from, output.waves_to);
   if (!options.waves_budget.empty())

@@ -832,6 +832,14 @@ TEST_F(Run, WavesOfAWindowAndABudget) {
     EXPECT_EQ(ran.status, 2) << bad[1] << ran.err;
     EXPECT_TRUE(ran.says({bad[0] == "--set" ? "output.waves_from" : bad[0]})) << ran.err;
   }
+  // Nothing is recorded that they could be of.
+  for (const std::vector<std::string>& alone : std::vector<std::vector<std::string>>{
+           {"--waves-window", "1 us:2 us"}, {"--waves-budget", "1 MiB"}, {"--waves-flits"}}) {
+    const Ran ran = run(alone);
+    EXPECT_EQ(ran.status, 2) << alone[0];
+    EXPECT_TRUE(ran.says({alone[0], "--waves", "is missing; add it"})) << ran.err;
+  }
+  EXPECT_EQ(run({"--waves-flits", "--set", "output.waves=*.busy"}).status, 0);
 }
 
 // An all-reduce of S over n NPUs in C chunks moves 2(n-1) S/n bytes over each link of a ring, in 2(n-1) C
