@@ -265,7 +265,8 @@ ExitCode run(const RunOptions& options) {
     return Work{job->done_count(), job->total_count(), "", -1, trains_share(machine->totals().trains)};
   };
   const bool finished = parts ? parts->simulate(*machine, done, work) : simulate(*machine, done, work);
-  const RunResult result = parts ? parts->result(*job, finished) : job->take_result();
+  RunResult result = parts ? parts->result(*job, finished) : job->take_result();
+  if (!finished && interrupted()) drop_unbalanced(result);
   const std::string stall = finished ? std::string()
                             : parts  ? parts->stall_report(*job)
                                      : job->stall_report();
