@@ -164,12 +164,23 @@ def scales(folder):
     write(folder, "w.txt", "DATA 1 x -1 1000 NONE 0 0 NONE 0 333 ALLREDUCE 4000000 0\n")
     made = weft("trace", "convert", "--from", "text", "w.txt", "--ranks", "4", "--out", "sc", "--name", "w", cwd=folder)
     check(made.returncode == 0, made.stderr)
+    write(folder, "net_machine.yaml", "weft: 1\ntopology:\n  notation: Ring(4)\n  dimensions: [{bandwidth: 10 GB/s, "
+          "latency: 0 ns}]\n")
     base = ["--system-configuration", "sys.json", "--network-configuration", "net.yml"]
 
     def ran(workload, *more):
         done = weft("astra", "--workload-configuration", workload, *base, "--out", "o", *more, cwd=folder)
         check(done.returncode == 0, f"{more}: {done.stderr}")
         return done
+
+    for value in ("nan", "inf", "-inf", "-1", "1e10", "two"):
+        for option in ("--compute-scale", "--comm-scale", "--injection-scale"):
+            refused(folder, ["astra", "--workload-configuration", "sc/w", *base, option, value], option, value)
+        for option in ("--compute-scale", "--comm-scale"):
+            refused(folder, ["trace", "convert", "--from", "text", "w.txt", "--ranks", "4", "--out", "no", option, value],
+                    option, value)
+        for key in ("workload.compute_scale", "workload.comm_scale"):
+            refused(folder, ["run", "net_machine.yaml", "--text", "w.txt", "--set", f"{key}={value}"], key, value)
 
     plain = sys_lines(ran("sc/w").stdout)
     factors = ("--compute-scale", "2.5", "--comm-scale", "3")
