@@ -22,6 +22,7 @@
 #include "sc_main/import/input_keys.h"
 #include "sc_main/import/rendezvous.h"
 #include "sc_main/import/stat_rows.h"
+#include "sc_main/text_options.h"
 #include "sc_models/run_result.h"
 #include "workload/convert/scale_traces.h"
 
@@ -315,15 +316,15 @@ void add_astra_command(CLI::App& app, Action& action) {
   command->add_option("--num-passes", options->passes, "Passes of a text workload")
       ->check(CLI::Range(1u, 1000000u));
   command->add_option("--injection-scale", options->files.injection_scale, "Factor of endpoint-delay")
-      ->check(CLI::Range(0.0, 1e9));
+      ->check(check_scale);
   command
       ->add_option("--compute-scale", options->compute_scale,
                    "Factor of compute times of a text workload; of traces with --apply-scales")
-      ->check(CLI::Range(0.0, 1e9));
+      ->check(check_scale);
   command
       ->add_option("--comm-scale", options->comm_scale,
                    "Factor of sizes of a text workload; of traces with --apply-scales")
-      ->check(CLI::Range(0.0, 1e9));
+      ->check(check_scale);
   command->add_flag("--apply-scales", options->apply_scales,
                     "Run copies of the traces with both factors, which ASTRA-sim 2.x reads and does not use");
   command->add_option("--units-count", options->units, "NPUs of each dimension (1.0, analytical)")

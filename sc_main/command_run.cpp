@@ -63,6 +63,12 @@ Config load(const RunOptions& options) {
   if (options.has_out) config.output.dir = options.out;
   if (options.has_waves) config.output.waves = options.waves;
   OutputConfig& output = config.output;
+  for (const auto& [given, option] : {std::pair(!options.waves_window.empty(), "--waves-window"),
+                                      std::pair(!options.waves_budget.empty(), "--waves-budget"),
+                                      std::pair(options.waves_flits, "--waves-flits")})
+    if (given && output.waves.empty())
+      throw UserError(ExitCode::usage,
+                      fmt::format("{} is of --waves (output.waves), which is missing; add it", option));
   if (!options.waves_window.empty())
     parse_window("--waves-window", options.waves_window, output.waves_from, output.waves_to);
   if (!options.waves_budget.empty())
@@ -260,7 +266,8 @@ ExitCode run(const RunOptions& options) {
     return Work{job->done_count(), job->total_count(), "", -1, trains_share(machine->totals().trains)};
   };
   const bool finished = parts ? parts->simulate(*machine, done, work) : simulate(*machine, done, work);
-  const RunResult result = parts ? parts->result(*job, finished) : job->take_result();
+  RunResult result = parts ? parts->result(*job, finished) : job->take_result();
+  if (!finished && interrupted()) drop_unbalanced(result);
   const std::string stall = finished ? std::string()
                             : parts  ? parts->stall_report(*job)
                                      : job->stall_report();

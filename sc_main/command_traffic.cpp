@@ -131,6 +131,11 @@ void set_pattern(const TrafficOptions& o, TrafficConfig& c) {
   if (std::find(names.begin(), names.end(), o.pattern) != names.end()) {
     c.pattern.name = o.pattern;
   } else if (o.pattern.size() > 255 || input_exists(o.pattern)) {
+    if (o.no_self)
+      fail(fmt::format(
+          "--no-self: the file {} says where each rank sends, and a rank that it sends to itself does; "
+          "change the file, or leave the option out",
+          o.pattern));
     c.pattern.name = "permutation";
     c.pattern.permutation = through("--pattern", [&] { return TrafficPattern::read_permutation(o.pattern); });
   } else {

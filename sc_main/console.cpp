@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "configs/printable.h"
 #include "cosim/clock/rtl_trace.h"
 #include "vcd/vcd_writer.h"
 
@@ -22,16 +23,23 @@ const auto kBegin = std::chrono::steady_clock::now();
 
 int output_error = 0;  ///< errno of the first failure to write the standard output
 
-}  // namespace
-
-void print(std::string_view text) {
+/// A name from a file must not steer the terminal: of control characters only the line's end and the tab
+/// pass.
+void write_printable(std::string_view text, std::FILE* file) {
+  const std::string shown = printable(text, "\n\t");
   errno = 0;
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() && output_error == 0)
+  if (std::fwrite(shown.data(), 1, shown.size(), file) != shown.size() && file == stdout && output_error == 0)
     output_error = errno;
 }
 
+}  // namespace
+
+void print(std::string_view text) {
+  write_printable(text, stdout);
+}
+
 void note(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stderr);
+  write_printable(text, stderr);
   if (text.empty() || text.back() != '\n') std::fputc('\n', stderr);
 }
 

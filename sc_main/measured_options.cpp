@@ -14,7 +14,8 @@
 namespace weft::cli {
 
 void add_measured_options(CLI::App& command, TextOptions& add, MeasuredOptions& options) {
-  add("--operation", options.operation, "OP", "What was measured, where the file does not say it");
+  add("--operation", options.operation, "OP",
+      "What was measured, where the file does not say it; it replaces what the file says");
   add("--column", options.column, "WHICH", "Times in_place (default) or out_of_place");
   command.add_flag("--incomplete", options.incomplete,
                    "Take a log that was cut: its rows that are there are used");

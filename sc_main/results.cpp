@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "configs/describe.h"
+#include "configs/printable.h"
 #include "sc_main/decimal.h"
 #include "sc_main/footprint_results.h"
 #include "sc_main/interruption.h"
@@ -140,7 +141,8 @@ bool complete(const CollectiveRow& row) {
 std::string check_lower_bound(const CollectiveRow& row) {
   if (!complete(row) || row.lower_bound <= row.time()) return "";
   return fmt::format("{} of {} bytes{}: took {} ns, less than its lower bound of {} ns", to_string(row.op),
-                     row.bytes, row.group.empty() ? "" : fmt::format(" in group \"{}\"", row.group.str()),
+                     row.bytes,
+                     row.group.empty() ? "" : fmt::format(" in group \"{}\"", printable(row.group.str())),
                      nanoseconds(row.time()), nanoseconds(row.lower_bound));
 }
 
@@ -173,7 +175,7 @@ class RowText {
       phases_.push_back(fmt::format(
           "{},{},{},P{},{},{},{},{},{},{}\n", csv_field(row.name), csv_field(layer.iteration),
           csv_field(layer.layer), i, csv_field(phase.what), phase.operation.str(), phase.dimension.str(),
-          phase.algorithm.str(), nanoseconds(phase.queue), nanoseconds(phase.network)));
+          csv_field(phase.algorithm), nanoseconds(phase.queue), nanoseconds(phase.network)));
     }
     line_ = fmt::format(
         "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", csv_field(row.name), row.bytes, row.ranks,

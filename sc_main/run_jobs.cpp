@@ -252,6 +252,7 @@ class Run {
       collectives.insert(collectives.end(), own.result.collectives.begin(), own.result.collectives.end());
     end_recording(recorder_.get(), collectives);
     add_machine_results(shared_, *machine_);
+    if (!finished_ && interrupted()) drop_unbalanced(shared_);
     add_unmatched_rules();
     for (std::string& line : machine_->slot_warnings(shared_.out_of_order_starts))
       shared_.warnings.push_back(std::move(line));

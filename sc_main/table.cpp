@@ -7,7 +7,13 @@
 
 #include <algorithm>
 
+#include "configs/printable.h"
 namespace weft::cli {
+
+void Table::row(std::vector<std::string> cells) {
+  for (std::string& cell : cells) cell = printable(cell);
+  rows_.push_back(std::move(cells));
+}
 
 std::string Table::str(int indent) const {
   std::vector<size_t> widths;

@@ -13,7 +13,8 @@ namespace weft::cli {
 class Table {
  public:
   explicit Table(std::vector<std::string> head) { row(std::move(head)); }
-  void row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  /// Control characters in a cell become `?`: names come from files, and a row is one line.
+  void row(std::vector<std::string> cells);
   /// Every line begins with `indent` blanks.
   std::string str(int indent = 0) const;
 

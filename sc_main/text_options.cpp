@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 
 #include "configs/keys.h"
 #include "configs/units.h"
@@ -57,6 +58,13 @@ uint64_t parse_whole(const char* origin, const std::string& text, uint64_t least
     throw UserError(ExitCode::usage,
                     fmt::format("{} {}: give a whole number from {} to {}", origin, text, least, most));
   return value;
+}
+
+std::string check_scale(const std::string& given) {
+  char* end = nullptr;
+  const double value = std::strtod(given.c_str(), &end);
+  if (end != given.c_str() && *end == '\0' && value >= 0 && value <= 1e9) return {};
+  return fmt::format("'{}' is no factor; give a number from 0 to 1e9 (1 changes nothing)", given);
 }
 
 CollectiveOp parse_operation(const char* option, const std::string& text) {

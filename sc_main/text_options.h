@@ -42,6 +42,10 @@ void add_set_option(CLI::App& command, std::vector<std::string>& sets, const std
 /// A whole number. Throws UserError(usage) that names the option (or another `origin`) and what is allowed.
 uint64_t parse_whole(const char* origin, const std::string& text, uint64_t least, uint64_t most);
 
+/// Of an option that is a factor, as its check: what is wrong with it; "": nothing. CLI::Range lets `nan`
+/// pass.
+std::string check_scale(const std::string& given);
+
 /// The collective operation of that name. Throws UserError(usage) that names the option and what is allowed.
 CollectiveOp parse_operation(const char* option, const std::string& text);
 

@@ -32,14 +32,15 @@ RankMap ranks_of(const Config& config, const WorkloadConfig& of) {
 
 /// Traces of a GOAL program, which lie in the workload's own folder. NPUs without a rank get a trace without
 /// nodes.
-std::string traces_of_goal(const Config& config, Workload& workload) {
-  std::vector<std::string> warnings;
-  goal::Program program = open_goal(config, warnings);
+trace::JobTrace open_goal_traces(const Config& config, const WorkloadConfig& of, Workload& workload) {
+  trace::MadeOf made_of{of.goal, {}};
+  goal::Program program = open_goal(config, made_of.warnings);
   program.ranks.resize(ranks_of(config, config.workload).ranks());
   workload.scratch = std::make_unique<const ScratchFolder>();
   const std::string prefix = workload.scratch->path() + "/goal";
   convert::from_goal(program, LogGpConfig(), prefix);
-  return prefix;
+  return trace::open_job(prefix, static_cast<uint32_t>(program.ranks.size()), of.groups, of.strict,
+                         trace::kFeederCacheBytes, std::move(made_of));
 }
 
 std::string absolute(const std::string& path) {
@@ -84,9 +85,9 @@ Workload read_workload(const Config& config, const WorkloadConfig& of, Fold&& fo
     workload.text = std::make_unique<const text::TextJob>(text::make_text_job(config, of));
     workload.traces = std::make_unique<const trace::JobTrace>(trace::open_job(workload.text->traces));
   } else {
-    const std::string prefix = of.goal.empty() ? of.trace : traces_of_goal(config, workload);
-    workload.traces =
-        std::make_unique<const trace::JobTrace>(trace::open_job(prefix, ranks.ranks(), of.groups, of.strict));
+    workload.traces = std::make_unique<const trace::JobTrace>(
+        of.goal.empty() ? trace::open_job(of.trace, ranks.ranks(), of.groups, of.strict)
+                        : open_goal_traces(config, of, workload));
   }
   workload.job = std::make_unique<graph::CheckedJob>(
       config, *workload.traces,

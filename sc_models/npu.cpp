@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "configs/printable.h"
 #include "workload/tiers/tier_path.h"
 
 namespace weft {
@@ -170,8 +171,9 @@ void Npu::compute_done(const trace::Node& node) {
 }
 
 std::string Npu::describe(const trace::Node& node) const {
-  return engine_ ? engine_->describe(node.index)
-                 : fmt::format("node {} \"{}\" ({})", node.id, node.name, trace::to_string(node.type));
+  return engine_
+             ? engine_->describe(node.index)
+             : fmt::format("node {} \"{}\" ({})", node.id, printable(node.name), trace::to_string(node.type));
 }
 
 void Npu::start_memory(const trace::Node& node) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "sc_models/part_results.h"
@@ -53,10 +54,17 @@ void add_sums(RunResult& result, const Machine::Totals& totals) {
 void add_findings(RunResult& result, const std::vector<std::string>& unbalanced, const Machine& machine) {
   warn_of_overruns(result);
   result.broken_invariants.insert(result.broken_invariants.begin(), unbalanced.begin(), unbalanced.end());
+  result.unbalanced = unbalanced.size();
   result.warnings.insert(result.warnings.end(), machine.warnings().begin(), machine.warnings().end());
 }
 
 }  // namespace
+
+void drop_unbalanced(RunResult& result) {
+  const auto begin = result.broken_invariants.begin();
+  result.broken_invariants.erase(begin, begin + static_cast<std::ptrdiff_t>(result.unbalanced));
+  result.unbalanced = 0;
+}
 
 void add_machine_parts(RunResult& result, const Machine& machine, MachinePart&& parts) {
   add_sums(result, parts.totals);

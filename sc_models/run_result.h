@@ -73,8 +73,12 @@ struct RunResult {
   std::string
       over_capacity;  ///< `hbm.over_capacity: error`, and tensors take more than the HBM has: by how much
   std::vector<std::string> broken_invariants;
+  size_t unbalanced = 0;  ///< the first of them: laws that hold when nothing is under way any more
   std::vector<std::string> warnings;
 };
+
+/// Takes the laws out that what is under way breaks, of a run that was interrupted.
+void drop_unbalanced(RunResult& result);
 
 /// Adds what is the machine's: links, events, traffic, what does not balance, warnings. `folding`: of the one
 /// job on it; null: no rank stands for others, or all links are of built ranks.

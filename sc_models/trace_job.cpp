@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "configs/printable.h"
 #include "workload/job/layer_rows.h"
 
 namespace weft {
@@ -182,7 +183,8 @@ CollectiveRow& TraceJob::start_row(uint32_t rank, trace::GroupId group, const tr
   if (position == 0) {
     const Picoseconds now = sc_core::sc_time_stamp().value();
     rows_.push_back(make_row(config_, plan, number, now - origin_, [&] {
-      return fmt::format("{}: rank {}, node {} (`{}`)", traces_.index(rank).path(), rank, node.id, node.name);
+      return fmt::format("{}: rank {}, node {} (`{}`)", traces_.index(rank).path(), rank, node.id,
+                         printable(node.name));
     }));
     CollectiveRow& fresh = rows_.back();
     fresh.group = groups_[group].name;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "configs/printable.h"
 #include "sc_models/trace_job.h"
 
 namespace weft {
@@ -88,9 +89,9 @@ std::string TraceJob::stalled_collectives(Waits& waits) const {
       if (++named == 8) break;
     }
     if (named != 0) {
-      report +=
-          fmt::format("  collective {} (`{}`, {} of {} B, group `{}`): rank(s) {} have not reached it\n",
-                      row.stream, row.name.str(), to_string(row.op), row.bytes, row.group.str(), missing);
+      report += fmt::format(
+          "  collective {} (`{}`, {} of {} B, group `{}`): rank(s) {} have not reached it\n", row.stream,
+          printable(row.name.str()), to_string(row.op), row.bytes, printable(row.group.str()), missing);
     }
   }
   return report;

@@ -29,7 +29,7 @@ class Reader {
       if (!file.contains(key)) continue;
       if (options_.operation && *options_.operation != op) continue;
       Measurement table = head();
-      table.operation = op;
+      table.operation = table.named = op;
       add_rows(table, file[key], key, 0, 1);
       tables.push_back(std::move(table));
     }
@@ -74,9 +74,14 @@ class Reader {
     Measurement table = head();
     const std::string name = text("operation");
     for (int i = 0; i < kCollectiveOps; ++i)
-      if (name == to_string(static_cast<CollectiveOp>(i))) table.operation = static_cast<CollectiveOp>(i);
-    if (!name.empty() && !table.operation) fail(fmt::format("has `operation`: \"{}\", which is none", name));
-    if (options_.operation) table.operation = options_.operation;
+      if (name == to_string(static_cast<CollectiveOp>(i))) table.named = static_cast<CollectiveOp>(i);
+    if (!name.empty() && !table.named) fail(fmt::format("has `operation`: \"{}\", which is none", name));
+    table.operation = options_.operation ? options_.operation : table.named;
+    if (table.named && table.named != table.operation)
+      table.remarks.push_back(
+          fmt::format("the file has `operation`: \"{}\", and is read as {}, as "
+                      "--operation says",
+                      name, to_string(*table.operation)));
     if (!table.operation) fail("does not name its `operation`; add it, or give --operation");
     size_t bytes = 0, time = 1;
     if (file.contains("columns")) {

@@ -27,19 +27,20 @@ struct MeasuredRow {
 struct Measurement {
   std::string file;
   std::optional<CollectiveOp> operation;
-  std::string program;   ///< all_reduce_perf; "" if the file does not say
-  std::string datatype;  ///< float
-  std::string version;   ///< of the library, as the file writes it
-  uint32_t ranks = 0;    ///< 0: the file does not say
-  uint32_t nodes = 0;    ///< 0: the file does not say
+  std::optional<CollectiveOp> named;  ///< the operation that the file names; none: it was found otherwise
+  std::string program;                ///< all_reduce_perf; "" if the file does not say
+  std::string datatype;               ///< float
+  std::string version;                ///< of the library, as the file writes it
+  uint32_t ranks = 0;                 ///< 0: the file does not say
+  uint32_t nodes = 0;                 ///< 0: the file does not say
   std::vector<MeasuredRow> rows;
-  std::vector<std::string> remarks;  ///< what was dropped, and why
+  std::vector<std::string> remarks;  ///< what was dropped or replaced, and why
 };
 
 enum class Column : uint8_t { in_place, out_of_place };
 
 struct ReadOptions {
-  std::optional<CollectiveOp> operation;  ///< in place of what the file says
+  std::optional<CollectiveOp> operation;  ///< in place of what the file says; a remark tells of that
   Column column = Column::in_place;       ///< the other one where a table has only that
   bool incomplete = false;                ///< accept a log that was cut
 };

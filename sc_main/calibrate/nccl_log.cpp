@@ -424,10 +424,17 @@ class Log {
     return std::move(measured);
   }
 
-  CollectiveOp operation_of(const Table& table) const {
-    if (options_.operation) return *options_.operation;
+  CollectiveOp operation_of(Table& table) const {
     for (const Program& program : kPrograms)
-      if (table.measured.program == program.name) return program.op;
+      if (table.measured.program == program.name) table.measured.named = program.op;
+    if (options_.operation) {
+      if (!table.measured.program.empty() && table.measured.named != options_.operation)
+        table.measured.remarks.push_back(
+            fmt::format("line {}: the log is of {}_perf, and is read as {}, as --operation says", table.begin,
+                        table.measured.program, to_string(*options_.operation)));
+      return *options_.operation;
+    }
+    if (table.measured.named) return *table.measured.named;
     if (!table.measured.program.empty())
       fail(table.begin,
            fmt::format("{}_perf measures no collective that can be predicted; use a log of all_reduce, "

@@ -111,6 +111,7 @@ Times from_measurement(const std::string& path, const Measurement& table) {
   options.operation = table.operation;
   Times times;
   for (const Measurement& other : read_measurements(path, options)) {
+    if (other.named && other.named != table.operation) continue;
     if (other.ranks != 0 && table.ranks != 0 && other.ranks != table.ranks) continue;
     for (const MeasuredRow& row : other.rows) times.sizes[row.bytes].us.push_back(row.us);
   }

@@ -14,6 +14,7 @@
 #include "sc_main/command_trace_convert.h"
 #include "sc_main/console.h"
 #include "sc_main/decimal.h"
+#include "sc_main/text_options.h"
 #include "workload/text/text_files.h"
 #include "workload/text/text_job.h"
 
@@ -92,9 +93,9 @@ class TextConverter final : public TraceConverter {
         ->type_name("N")
         ->check(CLI::Range(1u, 1000000u));
     group.add_option("--compute-scale", options_.text.compute_scale, "As `workload.compute_scale`")
-        ->check(CLI::Range(0.0, 1e9));
+        ->check(check_scale);
     group.add_option("--comm-scale", options_.text.comm_scale, "As `workload.comm_scale`")
-        ->check(CLI::Range(0.0, 1e9));
+        ->check(check_scale);
     group.add_option("--clock", options_.text.clock, "As `workload.clock` (default: 1 GHz)");
     group.add_option("--update", options_.text.update, "As `workload.update`")
         ->check(CLI::IsMember({"total", "per_kib"}));

@@ -13,9 +13,12 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
+#include "configs/algorithms.h"
+#include "configs/types.h"
 #include "sc_main/import/import_files.h"
 #include "sc_main/import/input_keys.h"
 
@@ -241,13 +244,35 @@ class SystemImport {
       keys_.fail(*key, fmt::format("has {} words and the network {} dimensions; give one for each",
                                    names.size(), dimensions));
     }
+    const bool impossible = no_algorithm_of(op, names);
     std::string value = names.size() == 1 ? names[0] : "";
     for (size_t i = 0; names.size() > 1 && i < names.size(); ++i) value += (i == 0 ? "[" : ", ") + names[i];
     if (names.size() > 1) value += "]";
     set(fmt::format("collectives.{}", op), value);
-    keys_.tell(*key, fmt::format("collectives.{}: {}", op, value), why.empty() ? V::exact : V::approximate,
+    if (impossible)
+      why = fmt::format(
+          "ASTRA-sim ends at the first all-to-all by halvingDoubling; `default` takes what suits the "
+          "dimension; write ring or direct to choose one{}{}",
+          why.empty() ? "" : "; ", why);
+    keys_.tell(*key, fmt::format("collectives.{}: {}", op, value),
+               impossible    ? V::no_counterpart
+               : why.empty() ? V::exact
+                             : V::approximate,
                why);
     if (words.size() > 1 && !flat) several_words_ = true;
+  }
+
+  /// ASTRA-sim's system files often name halvingDoubling for every operation. Its class has no all-to-all
+  /// (HalvingDoubling.cc), which only jobs with one find out. True: such names have become `default`.
+  static bool no_algorithm_of(std::string_view op, std::vector<std::string>& names) {
+    if (op != to_string(CollectiveOp::all_to_all)) return false;
+    bool any = false;
+    for (std::string& name : names) {
+      if (name != "halving_doubling" && name != "one_halving_doubling") continue;
+      name = kDefaultAlgorithm;
+      any = true;
+    }
+    return any;
   }
 
   void window(const InputKey& key, uint64_t window) {

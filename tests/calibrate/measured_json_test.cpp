@@ -37,6 +37,18 @@ TEST(MeasuredJson, ReadsBothForms) {
   EXPECT_EQ(read(R"({"all_reduce_us": [[1, 2]], "all_gather_us": [[1, 3]]})", options).size(), 1u);
 }
 
+TEST(MeasuredJson, AnotherOperationThanTheFilesIsTold) {
+  ReadOptions options;
+  options.operation = CollectiveOp::all_gather;
+  const std::string rows = R"("ranks": 2, "rows": [[1024, 12.5]]})";
+  const Measurement other = read(R"({"operation": "all_reduce", )" + rows, options)[0];
+  EXPECT_EQ(other.operation, CollectiveOp::all_gather);
+  ASSERT_EQ(other.remarks.size(), 1u);
+  EXPECT_TRUE(says(other.remarks[0], {"\"all_reduce\"", "read as all_gather", "--operation"}));
+  EXPECT_TRUE(read(R"({"operation": "all_gather", )" + rows, options)[0].remarks.empty());
+  EXPECT_TRUE(read("{" + rows, options)[0].remarks.empty());
+}
+
 TEST(MeasuredJson, SaysWhatIsWrong) {
   const auto message = [](const std::string& text) { return error_of([&] { read(text); }); };
   EXPECT_TRUE(says(message("{"), {"table.json", "no JSON, or is cut"}));

@@ -259,7 +259,24 @@ TEST(NcclLog, TheOperationByTheBandwidths) {
       says(error_of([&] { read(none); }), {"run.log:13", "all_gather and all_to_all fit", "--operation"}));
   ReadOptions options;
   options.operation = CollectiveOp::all_to_all;
-  EXPECT_EQ(read(none, options)[0].operation, CollectiveOp::all_to_all);
+  const Measurement given = read(none, options)[0];
+  EXPECT_EQ(given.operation, CollectiveOp::all_to_all);
+  EXPECT_TRUE(given.remarks.empty()) << "the log names none";
+}
+
+TEST(NcclLog, AnotherOperationThanTheLogsIsTold) {
+  const std::string log = "all_reduce_perf -b 1K\n" + kLog;
+  ReadOptions options;
+  options.operation = CollectiveOp::all_reduce;
+  const Measurement same = read(log, options)[0];
+  EXPECT_EQ(same.named, CollectiveOp::all_reduce);
+  const size_t remarks = same.remarks.size();
+  options.operation = CollectiveOp::reduce;
+  const Measurement other = read(log, options)[0];
+  EXPECT_EQ(other.operation, CollectiveOp::reduce);
+  EXPECT_EQ(other.named, CollectiveOp::all_reduce);
+  ASSERT_EQ(other.remarks.size(), remarks + 1);
+  EXPECT_TRUE(says(other.remarks.back(), {"line ", "all_reduce_perf", "read as reduce", "--operation"}));
 }
 
 TEST(NcclLog, ALogThatIsCutIsAnError) {

@@ -76,6 +76,13 @@ TEST_F(ResultTimes, SaysWhatIsWrong) {
   EXPECT_TRUE(says(message(write("b.json", "{\"results\": [{\"bytes\": 1}]}")), {"time_ns"}));
   EXPECT_TRUE(says(message(write("c.json", "{\"results\": [{\"bytes\": 1, \"time_ns\": 3}]}")),
                    {"no all_reduce of a size that real.log has"}));
+  EXPECT_TRUE(says(message(write("g.json", R"({"operation": "all_gather", "ranks": 8, "results": []})")),
+                   {"g.json", "\"all_gather\"", "of all_reduce"}));
+  EXPECT_TRUE(says(message(write("r.json", R"({"operation": "all_reduce", "ranks": 4, "results": []})")),
+                   {"r.json", "4 ranks", "have 8"}));
+  EXPECT_TRUE(
+      says(message(write("m.json", R"({"operation": "all_gather", "ranks": 8, "rows": [[1024, 9]]})")),
+           {"m.json", "no all_reduce of a size that real.log has"}));
   EXPECT_TRUE(says(message(write("d.csv", "op,bytes\nall_reduce,1024\n")), {"time_ns"}));
   EXPECT_TRUE(says(message(write("e.txt", "hello")), {"no table of nccl-tests"}));
 }

@@ -217,6 +217,22 @@ TEST(Compare, SaysWhatIsWrong) {
   EXPECT_EQ(weft({"compare", folder.file("none"), folder.file("real.json")}).status, 2);
   EXPECT_TRUE(weft({"compare", folder.file("sim.json"), folder.file("real.json"), "--column", "both"})
                   .says({"--column both"}));
+  // What `weft collective` prints names its operation, in either form.
+  for (const std::vector<std::string>& format :
+       {std::vector<std::string>{"--json"}, {"--format", "nccl-tests"}}) {
+    std::vector<std::string> arguments = {"collective", "--topology", "Ring(4)", "--bandwidth", "1 GB/s",
+                                          "--size",     "1 KiB",      "--op",    "all_gather"};
+    arguments.insert(arguments.end(), format.begin(), format.end());
+    write(folder.file("gather"), weft(arguments).out);
+    const Ran gather = weft({"compare", folder.file("gather"), folder.file("real.json")});
+    EXPECT_EQ(gather.status, 2);
+    EXPECT_TRUE(gather.says({"gather", "all_reduce"})) << gather.err;
+  }
+  write(folder.file("named.json"), R"({"ranks": 4, "operation": "all_gather", "rows": [[1024, 10]]})");
+  const Ran told =
+      weft({"compare", folder.file("sim.json"), folder.file("named.json"), "--operation", "all_reduce"});
+  EXPECT_EQ(told.status, 0) << told.err;
+  EXPECT_TRUE(told.says({"warning", "named.json", "\"all_gather\"", "read as all_reduce"})) << told.err;
   const Ran good =
       weft({"compare", folder.file("sim.json"), folder.file("real.json"), "--svg", folder.file("c.svg")});
   EXPECT_EQ(good.status, 0);

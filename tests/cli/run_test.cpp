@@ -144,6 +144,40 @@ TEST_F(Run, PrintsASummaryAndWritesTheFiles) {
   EXPECT_FALSE(fs::exists(out("waves.vcd")));
 }
 
+// A name is any text: a field of a CSV file holds it as it is (RFC 4180), and on the terminal it stays in its
+// line.
+TEST_F(Run, NamesOfNodesStayInTheirFieldAndInTheirLine) {
+  const std::string name = "gradients, \"all\"\x1b[2J\nweft: error: none";
+  const std::string field = "\"gradients, \"\"all\"\"\x1b[2J\nweft: error: none\"";
+  const std::string line = "gradients, \"all\"?[2J?weft: error: none";
+  for (int rank = 0; rank < 2; ++rank) {
+    PbNode work = make(1, name, ChakraProtoMsg::COMP_NODE);
+    work.set_duration_micros(10);
+    PbNode reduce = trace::test::collective(2, ChakraProtoMsg::ALL_REDUCE, 1000);
+    reduce.set_name(name);
+    reduce.add_data_deps(1);
+    write_trace(folder_.file("odd." + std::to_string(rank) + ".et"), {work, reduce});
+  }
+  write(folder_.file("odd.yaml"),
+        "weft: 1\ntopology:\n  notation: Ring(2)\n  dimensions:\n    - {bandwidth: 50 GB/s, latency: 500 "
+        "ns}\n");
+  const std::vector<std::string> arguments = {
+      "run", folder_.file("odd.yaml"), "--trace", folder_.file("odd"), "--out", out(""), "--critical-path"};
+  const Ran ran = weft(arguments);
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  for (const char* file : {"collectives.csv", "phases.csv", "critical_path.csv"})
+    EXPECT_NE(read(out(file)).find(field), std::string::npos) << file << ":\n" << read(out(file));
+  EXPECT_NE(ran.out.find(line), std::string::npos) << ran.out;
+  for (const char c : ran.out + ran.err)
+    ASSERT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20) << ran.out << ran.err;
+  // The same in an error.
+  write_trace(folder_.file("odd.1.et"), {make(1, name, ChakraProtoMsg::COMP_NODE, {1})});
+  const Ran cycle = weft(arguments);
+  EXPECT_EQ(cycle.status, 3);
+  EXPECT_TRUE(cycle.says({"odd.1.et", "rank 1", "cyclic", line})) << cycle.err;
+  EXPECT_EQ(std::count(cycle.err.begin(), cycle.err.end(), '\n'), 1) << cycle.err;
+}
+
 TEST_F(Run, ReportsLayersAndPhasesToThePicosecond) {
   for (int rank = 0; rank < 2; ++rank) {
     const auto comp = [](uint64_t id, const char* name, uint64_t micros, std::vector<uint64_t> deps) {
@@ -798,6 +832,14 @@ TEST_F(Run, WavesOfAWindowAndABudget) {
     EXPECT_EQ(ran.status, 2) << bad[1] << ran.err;
     EXPECT_TRUE(ran.says({bad[0] == "--set" ? "output.waves_from" : bad[0]})) << ran.err;
   }
+  // Nothing is recorded that they could be of.
+  for (const std::vector<std::string>& alone : std::vector<std::vector<std::string>>{
+           {"--waves-window", "1 us:2 us"}, {"--waves-budget", "1 MiB"}, {"--waves-flits"}}) {
+    const Ran ran = run(alone);
+    EXPECT_EQ(ran.status, 2) << alone[0];
+    EXPECT_TRUE(ran.says({alone[0], "--waves", "is missing; add it"})) << ran.err;
+  }
+  EXPECT_EQ(run({"--waves-flits", "--set", "output.waves=*.busy"}).status, 0);
 }
 
 // An all-reduce of S over n NPUs in C chunks moves 2(n-1) S/n bytes over each link of a ring, in 2(n-1) C

@@ -207,6 +207,9 @@ TEST(Traffic, PermutationFile) {
   const json r = result({"--topology", "Mesh(4)", "--pattern", folder.file("way.txt"), "--load", "0.01",
                          "--packet-flits", "1", "--measure", "10000", "--injection", "periodic"});
   EXPECT_EQ(r["points"][0]["avg_latency"], 2 + 4 * 2);
+  const Ran both = traffic({"--topology", "Mesh(4)", "--pattern", folder.file("way.txt"), "--no-self"});
+  EXPECT_EQ(both.status, 2);
+  EXPECT_TRUE(both.says({"--no-self", "way.txt", "leave the option out"})) << both.err;
   for (const auto& [text, part] : std::vector<std::pair<std::string, std::string>>{
            {"1\n0\n", "4 ranks"}, {"1\n0\n3\nx\n", ":4"}, {"1\n0\n3\n4\n", "4 ranks"}}) {
     write(folder.file("way.txt"), text);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 weft_add_test(configs_units SOURCES ${CMAKE_CURRENT_LIST_DIR}/units_test.cpp LINKS weft::configs LABELS unit)
 weft_add_test(configs_containers SOURCES ${CMAKE_CURRENT_LIST_DIR}/containers_test.cpp LINKS weft::configs LABELS unit)
+weft_add_test(configs_printable SOURCES ${CMAKE_CURRENT_LIST_DIR}/printable_test.cpp LINKS weft::configs LABELS unit)
 weft_add_test(configs_notation SOURCES ${CMAKE_CURRENT_LIST_DIR}/notation_test.cpp LINKS weft::configs LABELS unit)
 weft_add_test(configs_shape SOURCES ${CMAKE_CURRENT_LIST_DIR}/shape_test.cpp LINKS weft::configs LABELS unit)
 weft_add_test(configs_blueprint SOURCES ${CMAKE_CURRENT_LIST_DIR}/blueprint_test.cpp LINKS weft::configs LABELS unit)

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/cli/weft_process.h"
+#include "tests/trace/trace_files.h"
 #include "tests/vcd/vcd_parser.h"
 
 namespace weft::test {
@@ -137,6 +138,21 @@ TEST_F(Record, AnNpuDoesAloneWhatItDidInTheJob) {
   const Ran other = weft({"replay", at("out/npu5.rec"), "--implementation", "crossbar"});
   EXPECT_EQ(other.status, 2);
   EXPECT_NE(other.err.find("there is no NPU model 'crossbar'"), std::string::npos) << other.err;
+}
+
+// A replay goes on to the next event, however late it is.
+TEST_F(Record, AReplayEndsWhereNothingHappensForSeconds) {
+  write(at("long.yaml"),
+        "weft: 1\ntopology:\n  notation: Ring(2)\n  dimensions: [{bandwidth: 50 GB/s, latency: 500 ns}]\n");
+  for (const char* const rank : {"0", "1"})
+    trace::test::write_trace(at(std::string("long.") + rank + ".et"),
+                             {trace::test::comp(1, {}, 2'500'000), trace::test::comp(2, {1}, 3)});
+  const Ran recorded =
+      weft({"run", at("long.yaml"), "--trace", at("long"), "--out", at("out"), "--record", "npu1"});
+  ASSERT_EQ(recorded.status, 0) << recorded.err;
+  const Ran same = weft({"replay", at("out/npu1.rec"), "--implementation", "model"});
+  EXPECT_EQ(same.status, 0) << same.out << same.err;
+  EXPECT_NE(same.out.find("2 nodes in, 2 of 2 answers as recorded"), std::string::npos) << same.out;
 }
 
 TEST_F(Record, CollectivesAreRecordedToo) {

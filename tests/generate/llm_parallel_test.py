@@ -246,6 +246,10 @@ class Parallel(unittest.TestCase):
             (["--experts", "8", "--capacity", "nan"], "capacity is nan"),
             (["--experts", "8", "--capacity", "inf"], "capacity is inf"),
             (["--experts", "8", "--moe-every", "9"], "moe_every is 9"),
+            (["--experts", "8", "--moe-every", "0"], "moe_every is 0; give 1"),
+            (["--experts", "8", "--layers", "1", "--moe-every", "2"],
+             "moe_every is 2, but the model has 1 layer, so none would have experts; give layers 2 or more, or a "
+             "moe_every of 1"),
             (["--dp", "4", "--shard-group", "2"], "give zero 1, 2 or 3"),
             (["--dp", "4", "--shard-group", "3", "--zero", "3"], "not a multiple of shard_group (3)"),
             (["--dp", "4", "--shard-group", "1", "--zero", "3"], "shard_group is 1"),

@@ -176,6 +176,23 @@ def known_times():
         check(done.returncode == 0 and json.loads(done.stdout)['time_ns'] == time, f'{text}: {time}\n{done.stderr}')
 
 
+def warnings_name_the_program():
+    """Warnings of a program that a machine runs: of the GOAL file and its ranks, the same in every run."""
+    write('m.yaml', machine(4))
+    goal = write('p.goal', 'num_ranks 2\nrank 0 {\na: send 8b to 1\n}\nrank 1 {\nb: recv 99b from 0\n}\n')
+    found = []
+    for out in ('first', 'second'):
+        done = run('run', 'm.yaml', '--goal', goal, '--out', out)
+        check(done.returncode == 0, done.stderr)
+        text = (FOLDER / out / 'summary.json').read_text()
+        found.append([line for line in text.splitlines() if '"wall_s"' not in line and '"peak_rss_MiB"' not in line])
+        warnings = json.loads(text)['warnings']
+        check(len(warnings) == 2 and all(str(goal) in line and '.et' not in line for line in warnings), f'{warnings}')
+        check('the receive is larger' in warnings[0] and 'rank 2: the trace has no nodes' in warnings[1], f'{warnings}')
+        check(all(line in done.stderr for line in warnings), done.stderr)
+    check(found[0] == found[1], 'two runs have the same summary.json')
+
+
 def conversion(seed, cases):
     """Every program that the model can end converts, the traces agree, and run on a machine; calcs keep their time."""
     for case in range(cases):
@@ -275,6 +292,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         FOLDER = pathlib.Path(folder)
         known_times()
+        warnings_name_the_program()
         bad_input()
         random_programs(options.seed, options.cases)
         conversion(options.seed, options.cases // 5)

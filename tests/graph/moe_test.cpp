@@ -178,6 +178,9 @@ TEST(Moe, BadParameters) {
   refused([](MoeConfig& c) { c.slices = 0; }, {"slices is 0"});
   refused([](MoeConfig& c) { c.ffn = 65; }, {"65", "slices (2)"});
   refused([](MoeConfig& c) { c.moe_every = 11; }, {"moe-every is 11", "between 1 and 10"});
+  refused([](MoeConfig& c) { c.moe_every = 0; }, {"moe-every is 0", "give 1"});
+  refused([](MoeConfig& c) { c.layers = 1; },
+          {"moe-every is ", "the model has 1 layer,", "a moe-every of 1"});
   refused([](MoeConfig& c) { c.capacity = 0; }, {"capacity is 0"});
   refused([](MoeConfig& c) { c.top_k = 9; }, {"top-k is 9"});
   refused([](MoeConfig& c) { c.dense_shards = 3; }, {"dense-shards (3)"});

@@ -241,7 +241,7 @@ def times(package):
     check(abs(none - crossbar) < 1e-3, f"no delay and no conflict: {none} us, crossbar {crossbar} us")
     check(abs(delayed - none - 0.75) < 1e-3, f"three delays of 250 ns: {none} and {delayed} us")
     # The base class of switches has the collective unit: contributions do not come to the model.
-    unit = ("--algorithm", "in_switch", "--data", "int32", "--set", "collectives.all_reduce=in_switch")
+    unit = ("--algorithm", "in_switch", "--data", "int32")
     reduced = of("input_queued_switch", "all_reduce", *unit)
     by_crossbar = of("input_queued_switch", "all_reduce", "--set", f"{implementation}=crossbar", *unit)
     check(reduced == by_crossbar, f"in_switch in a plugin's switch: {reduced} us, in a crossbar {by_crossbar} us")

@@ -117,6 +117,18 @@ def imports(folder):
     write(folder, "cut.json", '{"scheduling-policy": "LIFO", ')
     refused(folder, ["import", "cut.json"], "cut.json")
     refused(folder, ["astra", "--network-configuration", "net.yml"], "--workload-configuration is missing")
+    # Many files name halvingDoubling for every operation. ASTRA-sim has no all-to-all by it.
+    for words, value in ((["halvingDoubling"], "default"), (["oneHalvingDoubling"], "default")):
+        write(folder, "all.json", {f"{op[2]}-implementation": words for op in OPERATIONS.values()})
+        ran = weft("import", "net.yml", "all.json", "--out", "m/hd.yaml", cwd=folder)
+        row = [line for line in ran.stdout.splitlines() if "all-to-all-implementation" in line]
+        check(ran.returncode == 0 and len(row) == 1 and f"all_to_all: {value}" in row[0] and "no counterpart" in row[0]
+              and "ring or direct" in row[0], ran.stderr + ran.stdout)
+        check(weft("collective", "m/hd.yaml", "--op", "all_to_all", "--size", "1 KiB", cwd=folder).returncode == 0, words)
+        refused(folder, ["import", "net.yml", "all.json", "--strict"], "--strict: 1 keys")
+    write(folder, "bad2.json", {"all-to-all-implementation": ["direct", "halvingDoubling"]})
+    ran = weft("import", "two.yml", "bad2.json", "--out", "m/hd.yaml", cwd=folder)
+    check(ran.returncode == 0 and "all_to_all: [direct, default]" in ran.stdout, ran.stderr + ran.stdout)
     # Memory, groups, logical topology.
     write(folder, "mem.json", {"memory-type": "PER_NPU_MEMORY_EXPANSION", "remote-mem-latency": 100, "remote-mem-bw": 40})
     write(folder, "groups.json", {"9": [0, 2]})
@@ -152,12 +164,23 @@ def scales(folder):
     write(folder, "w.txt", "DATA 1 x -1 1000 NONE 0 0 NONE 0 333 ALLREDUCE 4000000 0\n")
     made = weft("trace", "convert", "--from", "text", "w.txt", "--ranks", "4", "--out", "sc", "--name", "w", cwd=folder)
     check(made.returncode == 0, made.stderr)
+    write(folder, "net_machine.yaml", "weft: 1\ntopology:\n  notation: Ring(4)\n  dimensions: [{bandwidth: 10 GB/s, "
+          "latency: 0 ns}]\n")
     base = ["--system-configuration", "sys.json", "--network-configuration", "net.yml"]
 
     def ran(workload, *more):
         done = weft("astra", "--workload-configuration", workload, *base, "--out", "o", *more, cwd=folder)
         check(done.returncode == 0, f"{more}: {done.stderr}")
         return done
+
+    for value in ("nan", "inf", "-inf", "-1", "1e10", "two"):
+        for option in ("--compute-scale", "--comm-scale", "--injection-scale"):
+            refused(folder, ["astra", "--workload-configuration", "sc/w", *base, option, value], option, value)
+        for option in ("--compute-scale", "--comm-scale"):
+            refused(folder, ["trace", "convert", "--from", "text", "w.txt", "--ranks", "4", "--out", "no", option, value],
+                    option, value)
+        for key in ("workload.compute_scale", "workload.comm_scale"):
+            refused(folder, ["run", "net_machine.yaml", "--text", "w.txt", "--set", f"{key}={value}"], key, value)
 
     plain = sys_lines(ran("sc/w").stdout)
     factors = ("--compute-scale", "2.5", "--comm-scale", "3")

@@ -128,7 +128,12 @@ TEST_F(TraceIndexTest, ControlDependenciesOfAnotherNumberingDoNotCloseCycles) {
   EXPECT_EQ(index.control_order(), ControlOrder::backward);
   EXPECT_TRUE(index.file_ordered());
   EXPECT_EQ(index.stats().ignored_control, 1u);
-  EXPECT_EQ(index.warnings().size(), 2u);
+  // What counts as met is told with the cycle that it would close.
+  ASSERT_EQ(index.warnings().size(), 2u);
+  EXPECT_EQ(index.warnings()[1].kind, TraceWarning::Kind::stale_control);
+  for (const char* part : {"close a cycle of 2 nodes", "node 2 \"comp2\"", "node 3 \"comp3\"", "1 of them",
+                           "remove one dependency"})
+    EXPECT_NE(index.warnings()[1].text.find(part), std::string::npos) << index.warnings()[1].text;
   expect_error([&] { open(nodes, true); }, {"node 1 -> 1000"});
   // A cycle of data dependencies stays one.
   nodes[0].add_data_deps(3);
@@ -153,6 +158,41 @@ TEST_F(TraceIndexTest, OddTracesGiveWarnings) {
   ASSERT_EQ(warnings.size(), 2u);
   EXPECT_NE(warnings[0].text.find("no type"), std::string::npos);
   EXPECT_NE(warnings[1].text.find("no comm_size"), std::string::npos);
+  PbNode untyped = make(4, "c", ChakraProtoMsg::COMM_COLL_NODE);
+  attribute(untyped, "comm_size", 8);
+  const auto no_type = open({untyped}).warnings();
+  ASSERT_EQ(no_type.size(), 1u);
+  EXPECT_EQ(no_type[0].kind, TraceWarning::Kind::no_operation);
+  for (const char* part : {path_.c_str(), "rank 5", "1 collectives", "comm_size", "no comm_type", "node 4"})
+    EXPECT_NE(no_type[0].text.find(part), std::string::npos) << no_type[0].text;
+  // A wrapper of the CPU has none either, and is no oddity.
+  attribute(untyped, "is_cpu_op", 1);
+  EXPECT_TRUE(open({untyped}).warnings().empty());
+}
+
+TEST_F(TraceIndexTest, MessagesAndAccessesWithoutASizeGiveAWarning) {
+  PbNode out = make(1, "out", ChakraProtoMsg::COMM_SEND_NODE);
+  attribute(out, "comm_dst", 1);
+  PbNode in = make(2, "in", ChakraProtoMsg::COMM_RECV_NODE);
+  attribute(in, "comm_src", 1);
+  PbNode load = make(3, "load", ChakraProtoMsg::MEM_LOAD_NODE);
+  PbNode store = make(4, "store", ChakraProtoMsg::MEM_STORE_NODE);
+  const auto warnings = open({out, in, load, store}).warnings();
+  ASSERT_EQ(warnings.size(), 2u);
+  EXPECT_EQ(warnings[0].kind, TraceWarning::Kind::unsized_message);
+  EXPECT_EQ(warnings[0].count, 2u);
+  for (const char* part : {path_.c_str(), "rank 5", "2 sends and receives", "comm_size", "node 1"})
+    EXPECT_NE(warnings[0].text.find(part), std::string::npos) << warnings[0].text;
+  EXPECT_EQ(warnings[1].kind, TraceWarning::Kind::unsized_access);
+  EXPECT_EQ(warnings[1].count, 2u);
+  for (const char* part : {path_.c_str(), "rank 5", "2 memory accesses", "tensor_size", "node 3"})
+    EXPECT_NE(warnings[1].text.find(part), std::string::npos) << warnings[1].text;
+  // A size of 0 is one, and a recorded duration is the time of an access.
+  attribute(out, "comm_size", 0);
+  attribute(in, "comm_size", 0);
+  attribute(load, "tensor_size", 0);
+  store.set_duration_micros(3);
+  EXPECT_TRUE(open({out, in, load, store}).warnings().empty());
 }
 
 TEST_F(TraceIndexTest, CorruptNodeAndChangedFile) {

@@ -58,7 +58,7 @@ void validate_experts(const LlmConfig& c) {
   }
   kChecks.range("experts", c.experts, 1, 1'000'000);
   kChecks.range("top_k", c.top_k, 1, c.experts);
-  kChecks.range("moe_every", c.moe_every, 1, c.layers);
+  kChecks.experts_somewhere("moe_every", c.moe_every, c.layers);
   kChecks.multiple("dp", c.dp, "ep", c.ep);
   kChecks.multiple("experts", c.experts, "ep", c.ep);
   if (!(c.capacity > 0) || c.capacity > 1e6)

@@ -234,7 +234,7 @@ void validate(const MoeConfig& c) {
   kChecks.range("slices", c.slices, 1, kMaxRanks);
   kChecks.range("ep x slices (ranks)", uint64_t{c.expert_parallel} * c.slices, 1, kMaxRanks);
   kChecks.range("layers", c.layers, 1, kMaxLayers);
-  kChecks.range("moe-every", c.moe_every, 1, c.layers);
+  kChecks.experts_somewhere("moe-every", c.moe_every, c.layers);
   kChecks.range("experts", c.experts, 1, kMaxRanks);
   kChecks.multiple("experts", c.experts, "ep", c.expert_parallel);
   kChecks.range("hidden", c.hidden, 1, uint64_t{1} << 30);

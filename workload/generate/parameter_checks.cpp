@@ -28,4 +28,14 @@ void ParameterChecks::multiple(const char* what, uint64_t value, const char* of,
                      above));
 }
 
+void ParameterChecks::experts_somewhere(const char* what, uint64_t every, uint64_t layers) const {
+  if (every == 0) refuse(fmt::format("{} is 0; give 1 (every layer has experts) or more", what));
+  if (every > layers)
+    refuse(fmt::format(
+        "{0} is {1}, but the model has {2} layer{3}, so none would have experts; give layers {1} or "
+        "more, or a {0} {4}",
+        what, every, layers, layers == 1 ? "" : "s",
+        layers == 1 ? std::string("of 1") : fmt::format("between 1 and {}", layers)));
+}
+
 }  // namespace weft::generate

@@ -20,6 +20,8 @@ class ParameterChecks {
   void range(const char* what, uint64_t value, uint64_t low, uint64_t high) const;
   /// `value` is a multiple of `n`, the value of `of`.
   void multiple(const char* what, uint64_t value, const char* of, uint64_t n) const;
+  /// Every `every`-th of the layers has experts: one has.
+  void experts_somewhere(const char* what, uint64_t every, uint64_t layers) const;
 
  private:
   const char* generator_;

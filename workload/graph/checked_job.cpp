@@ -11,6 +11,7 @@
 
 #include "configs/dram_spec.h"
 #include "configs/end_delays.h"
+#include "configs/printable.h"
 #include "workload/collectives/bounds.h"
 #include "workload/collectives/data.h"
 #include "workload/collectives/whole_elements.h"
@@ -83,7 +84,8 @@ CheckedJob::CheckedJob(const Config& config, const trace::JobTrace& traces, Fold
 }
 
 std::string CheckedJob::where(uint32_t rank, const trace::Node& node) const {
-  return fmt::format("{}: rank {}, node {} (`{}`)", traces_.index(rank).path(), rank, node.id, node.name);
+  return fmt::format("{}: rank {}, node {} (`{}`)", traces_.index(rank).path(), rank, node.id,
+                     printable(node.name));
 }
 
 collectives::CollectiveRequest CheckedJob::request(uint32_t rank, const trace::Node& node,

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "configs/printable.h"
 #include "workload/graph/compute_cost.h"
 
 namespace weft::graph {
@@ -309,7 +310,8 @@ void RankEngine::notify() {
 }
 
 std::string RankEngine::where(const trace::Node& node) const {
-  return fmt::format("rank {}, node {} \"{}\" ({})", rank_, node.id, node.name, trace::to_string(node.type));
+  return fmt::format("rank {}, node {} \"{}\" ({})", rank_, node.id, printable(node.name),
+                     trace::to_string(node.type));
 }
 
 std::string RankEngine::describe(trace::NodeIndex node) const {
@@ -389,7 +391,8 @@ std::vector<Stall> RankEngine::describe_stall(size_t limit) const {
     stall.waits_for = WaitsFor::dependency;
     stall.dependency = blocked.waits_for_id;
     stall.text = fmt::format("rank {}, node {} \"{}\" waits for node {} \"{}\", on which it depends", rank_,
-                             blocked.id, blocked.name, blocked.waits_for_id, blocked.waits_for_name);
+                             blocked.id, printable(blocked.name), blocked.waits_for_id,
+                             printable(blocked.waits_for_name));
     stalls.push_back(std::move(stall));
   }
   return stalls;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "configs/printable.h"
 #include "configs/units.h"
 
 namespace weft {
@@ -47,8 +48,8 @@ std::string over_capacity_text(const std::vector<FootprintRow>& rows) {
       row.over_node.empty() ? " (the tensors that are there from the beginning)" : " (" + row.over_node + ")",
       shown_time(row.over_for));
   for (size_t i = 0; i < row.largest.size(); ++i)
-    text +=
-        fmt::format("{} `{}` {}", i == 0 ? "" : ",", row.largest[i].name, shown_size(row.largest[i].bytes));
+    text += fmt::format("{} `{}` {}", i == 0 ? "" : ",", printable(row.largest[i].name),
+                        shown_size(row.largest[i].bytes));
   if (over > 1)
     text += fmt::format("; {} more rank{} (footprint.csv)", over - 1,
                         over == 2 ? " is above it" : "s are above it");
@@ -143,7 +144,8 @@ FootprintRow Footprint::row(Picoseconds end) const {
   row.over_for = over_for_ + (over_since_ != kNever ? end - over_since_ : 0);
   if (over_node_ != trace::kNoNode) {
     trace::NodeCache cache = index_.open_cache(1 << 20);
-    row.over_node = fmt::format("node {} `{}`", index_.id(over_node_), index_.node_name(cache, over_node_));
+    row.over_node =
+        fmt::format("node {} `{}`", index_.id(over_node_), printable(index_.node_name(cache, over_node_)));
   }
   for (const uint32_t tensor : at_peak_ ? largest_now() : largest_)
     row.largest.push_back({plan_.name(index_, tensor), plan_.tensors()[tensor].bytes});

@@ -252,7 +252,10 @@ bool AttributeReader::store(std::string_view name, const Value& value) {
       if (count(name, value, n)) node_.num_ops = n;
       return true;
     case Key::tensor_size:
-      if (count(name, value, n)) node_.tensor_size = n;
+      if (count(name, value, n)) {
+        node_.tensor_size = n;
+        has_tensor_size_ = true;
+      }
       return true;
     case Key::stream:
       if (value.shape == Value::Shape::number && !value.negative && value.magnitude <= ~uint32_t{0}) {

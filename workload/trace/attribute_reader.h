@@ -32,7 +32,8 @@ class AttributeReader {
   uint32_t peer_of(NodeType type) const { return type == NodeType::comm_send ? dst_ : src_; }
   bool has_own_end_of(NodeType type) const { return type == NodeType::comm_send ? has_src_ : has_dst_; }
   uint32_t own_end_of(NodeType type) const { return type == NodeType::comm_send ? src_ : dst_; }
-  bool has_size() const { return has_size_; }
+  bool has_size() const { return has_size_; }  ///< comm_size
+  bool has_tensor_size() const { return has_tensor_size_; }
 
   /// The node lists tensors.
   void note_tensors() {
@@ -81,6 +82,7 @@ class AttributeReader {
   bool has_src_ = false;
   bool has_dst_ = false;
   bool has_size_ = false;
+  bool has_tensor_size_ = false;
   bool has_location_ = false;
   std::string error_;
   std::string location_error_;

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "configs/input_file.h"
+#include "configs/printable.h"
 #include "configs/types.h"
 
 namespace weft::trace {
@@ -26,10 +27,7 @@ const std::vector<GroupId> kNoGroups;
 /// Names come from the file: keeps messages to one readable line.
 std::string shown(const std::string& name) {
   constexpr size_t kMost = 80;
-  std::string text = name.substr(0, kMost);
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-  }
+  std::string text = printable(name.substr(0, kMost));
   return name.size() > kMost ? text + "..." : text;
 }
 
@@ -209,7 +207,7 @@ std::string Groups::known_names(size_t limit) const {
   std::string text = "\"\" or \"0\" (all ranks)";
   for (size_t i = 1; i < groups_.size(); ++i) {
     if (i > limit) return text + fmt::format(", ... ({} in all)", groups_.size() - 1);
-    text += fmt::format(", \"{}\"", groups_[i].name);
+    text += fmt::format(", \"{}\"", printable(groups_[i].name));
   }
   return text;
 }

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "configs/printable.h"
 #include "workload/trace/attribute_reader.h"
 #include "workload/trace/wire.h"
 
@@ -163,11 +164,20 @@ void check_node(const NodePlace& place, Node& node, const AttributeReader& attri
         node.peer = attributes.peer_of(node.type);
         node.has_own_end = attributes.has_own_end_of(node.type);
         node.own_end = attributes.own_end_of(node.type);
+        if (!attributes.has_size() && notes != nullptr && notes->unsized_messages++ == 0)
+          notes->first_unsized_message = node.id;
       } else if (node.is_cpu_op && !attributes.has_size()) {
         node.type = NodeType::metadata;
       } else {
         fail(node.type == NodeType::comm_send ? "a COMM_SEND without comm_dst"
                                               : "a COMM_RECV without comm_src");
+      }
+      break;
+    case NodeType::mem_load:
+    case NodeType::mem_store:
+      if (!attributes.has_tensor_size() && !node.has_duration && notes != nullptr &&
+          notes->unsized_accesses++ == 0) {
+        notes->first_unsized_access = node.id;
       }
       break;
     case NodeType::comm_coll:
@@ -190,10 +200,7 @@ void check_node(const NodePlace& place, Node& node, const AttributeReader& attri
 
 std::string describe(const NodePlace& place, uint64_t id, std::string_view name) {
   // Names come from the file: keep messages to one readable line.
-  std::string shown(name.substr(0, 80));
-  for (char& ch : shown) {
-    if (static_cast<unsigned char>(ch) < 0x20 || ch == 0x7f) ch = '?';
-  }
+  std::string shown = printable(name.substr(0, 80));
   if (name.size() > 80) shown += "...";
   return fmt::format("{}: rank {}, node {} \"{}\" (number {} of the file, byte {})", *place.path, place.rank,
                      id, shown, place.number + 1, place.offset);

@@ -70,6 +70,10 @@ struct DecodeNotes {
   uint64_t first_unsized = 0;  ///< id
   uint64_t untyped_collectives = 0;
   uint64_t first_untyped_collective = 0;  ///< id
+  uint64_t unsized_messages = 0;          ///< sends and receives without comm_size
+  uint64_t first_unsized_message = 0;     ///< id
+  uint64_t unsized_accesses = 0;          ///< loads and stores without tensor_size and without a duration
+  uint64_t first_unsized_access = 0;      ///< id
   uint64_t tensor_lists = 0;              ///< nodes' lists of tensors (tensor_reader.h), no oddity
 };
 

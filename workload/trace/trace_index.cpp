@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "configs/printable.h"
 #include "configs/stop.h"
 #include "workload/trace/chakra_stream.h"
 #include "workload/trace/dependency_walk.h"
@@ -48,7 +49,9 @@ class GroupNumbers {
 
 TraceIndex::TraceIndex(std::shared_ptr<FilePool> pool, const std::string& path, uint32_t rank,
                        const Options& options)
-    : pool_(std::move(pool)), path_(std::make_unique<std::string>(path)), rank_(rank) {
+    : pool_(std::move(pool)),
+      path_(std::make_unique<std::string>(options.made_of.empty() ? path : options.made_of)),
+      rank_(rank) {
   file_ = pool_->add(path);
   ChakraStream stream(path);
   build(stream, options);
@@ -292,11 +295,10 @@ void TraceIndex::resolve_dependencies(NodeCache& cache) {
   }
 }
 
-bool TraceIndex::acyclic(NodeCache& cache, std::string* cycle) const {
+bool TraceIndex::acyclic(NodeCache& cache, std::string& cycle) const {
   DependencyWalk walk(*this, cache);
   for (NodeIndex i = walk.take(); i != kNoNode; i = walk.take()) walk.finish(i);
   if (walk.finished_count() == size()) return true;
-  if (cycle == nullptr) return false;
 
   // From any node that is left, unmet dependencies lead into a cycle. Two walkers of different speed find it
   // without memory for the way.
@@ -313,29 +315,32 @@ bool TraceIndex::acyclic(NodeCache& cache, std::string* cycle) const {
   NodeIndex i = slow;
   do {
     if (length < kShown) {
-      text += fmt::format("{}node {} \"{}\"", length == 0 ? "" : " waits for ", ids_[i], node_name(cache, i));
+      text += fmt::format("{}node {} \"{}\"", length == 0 ? "" : " waits for ", ids_[i],
+                          printable(node_name(cache, i)));
     }
     ++length;
     i = walk.unmet_dependency(i);
   } while (i != slow);
   if (length > kShown) text += fmt::format(" waits for ... ({} more)", length - kShown);
   text += fmt::format(" waits for node {}", ids_[slow]);
-  *cycle = fmt::format("{} {}: {}", length, length == 1 ? "node, which waits for itself" : "nodes", text);
+  cycle = fmt::format("{} {}: {}", length, length == 1 ? "node, which waits for itself" : "nodes", text);
   return false;
 }
 
 void TraceIndex::check_cycles(NodeCache& cache) {
   std::string cycle;
-  const bool control_is_stale = stats_.dangling_control > 0;
-  if (acyclic(cache, control_is_stale ? nullptr : &cycle)) return;
-  if (control_is_stale) {
+  if (acyclic(cache, cycle)) return;
+  bool met = false;  // without the control dependencies that count as met
+  if (stats_.dangling_control > 0) {
+    stats_.ignored_cycle = cycle;
     control_order_ = ControlOrder::backward;
-    if (!acyclic(cache, nullptr)) {
+    met = acyclic(cache, cycle);
+    if (!met) {
       control_order_ = ControlOrder::none;
-      acyclic(cache, &cycle);
+      met = acyclic(cache, cycle);
     }
   }
-  if (!cycle.empty()) {
+  if (!met) {
     throw UserError(ExitCode::trace,
                     fmt::format("{}: rank {}: cyclic dependencies among {}. No node of a cycle can ever "
                                 "start: remove one of these dependencies.",
@@ -457,11 +462,12 @@ std::vector<TraceWarning> TraceIndex::warnings() const {
   }
   if (stats_.ignored_control > 0) {
     add(Kind::stale_control, stats_.ignored_control,
-        fmt::format("the control dependencies are of another numbering than the file's (some dangle, others "
-                    "would close "
-                    "cycles); {} of them, {}, count as met",
-                    stats_.ignored_control,
-                    control_order_ == ControlOrder::none ? "all there are" : "those on later nodes"));
+        fmt::format(
+            "control dependencies close a cycle of {}. Others name nodes that are not in the file, so "
+            "they are taken to be of another numbering than the file's: {} of them, {}, count as met. "
+            "If the numbering is right, remove one dependency of the cycle",
+            stats_.ignored_cycle, stats_.ignored_control,
+            control_order_ == ControlOrder::none ? "all there are" : "those on later nodes"));
   }
   const DecodeNotes& notes = stats_.notes;
   if (notes.unreadable_attributes > 0) {
@@ -483,6 +489,18 @@ std::vector<TraceWarning> TraceIndex::warnings() const {
     add(Kind::unsized, notes.unsized_collectives,
         fmt::format("{} collectives have no comm_size and move no bytes (first: node {})",
                     notes.unsized_collectives, notes.first_unsized));
+  }
+  if (notes.unsized_messages > 0) {
+    add(Kind::unsized_message, notes.unsized_messages,
+        fmt::format("{} sends and receives have no comm_size and carry no bytes (first: node {}); give them "
+                    "one",
+                    notes.unsized_messages, notes.first_unsized_message));
+  }
+  if (notes.unsized_accesses > 0) {
+    add(Kind::unsized_access, notes.unsized_accesses,
+        fmt::format("{} memory accesses have neither tensor_size nor a duration, and take no time (first: "
+                    "node {}); give them one",
+                    notes.unsized_accesses, notes.first_unsized_access));
   }
   return result;
 }

@@ -38,22 +38,34 @@ struct TraceStats {
   uint64_t collectives = 0;         ///< COMM_COLL nodes, with and without comm_type
   uint64_t nodes_by_type[8] = {};
   std::vector<std::pair<uint64_t, uint64_t>> first_dangling;  ///< (node id, missing id), at most five
+  std::string ignored_cycle;                                  ///< the nodes of a cycle that these would close
   DecodeNotes notes;
 };
 
 /// Something odd that a trace may have. The library prints nothing; whoever runs it shows these.
 struct TraceWarning {
-  enum class Kind : uint8_t { empty, dangling, stale_control, unreadable, untyped, unsized, no_operation };
+  enum class Kind : uint8_t {
+    empty,
+    dangling,
+    stale_control,
+    unreadable,
+    untyped,
+    unsized,
+    no_operation,
+    unsized_message,
+    unsized_access
+  };
   Kind kind;
   uint64_t count;
   std::string text;  ///< names file and rank, the number of cases and the first
 };
-constexpr size_t kTraceWarningKinds = 7;
+constexpr size_t kTraceWarningKinds = 9;
 
 /// Which control dependencies order nodes. PyTorch's converter leaves control dependencies of another
 /// numbering in its files: some name no node, others name unrelated ones and close cycles. Where a file has
 /// dangling control dependencies *and* the graph is cyclic, only the control dependencies on nodes earlier in
-/// the file are kept, or none if that does not help. In every other file a cycle is an error.
+/// the file are kept, or none if that does not help; a warning names a cycle. In every other file a cycle is
+/// an error.
 enum class ControlOrder : uint8_t { all, backward, none };
 
 class TraceIndex {
@@ -62,6 +74,7 @@ class TraceIndex {
     bool strict = false;                 ///< dangling dependencies are errors
     const Groups* groups = nullptr;      ///< decides whether "" and "0" are one group; nullptr: they are
     uint64_t cache_bytes = 64ull << 20;  ///< window of the checks that read nodes again
+    std::string made_of;                 ///< names the trace in messages; empty: its path does
   };
 
   /// Bytes a node here: offset 5, id 8, flags 1, ordinal 4, and 5 of a hash table when the ids are not
@@ -172,7 +185,8 @@ class TraceIndex {
   void resolve_dependencies(NodeCache& cache);
   void count_dangling(NodeIndex i, uint64_t missing, bool control);
   void check_cycles(NodeCache& cache);
-  bool acyclic(NodeCache& cache, std::string* cycle) const;
+  /// False: `cycle` says which nodes wait for each other.
+  bool acyclic(NodeCache& cache, std::string& cycle) const;
   void number_collectives(uint32_t groups);
   [[noreturn]] void fail_duplicate(NodeIndex a, NodeIndex b) const;
   uint64_t hash_slot(uint64_t id) const;

@@ -218,11 +218,12 @@ void JobTrace::collect_warnings() {
 /// Puts a job's indices together, rank by rank.
 class JobOpener {
  public:
-  JobOpener(Groups groups, uint32_t npus, bool strict, uint64_t cache_bytes) {
+  JobOpener(Groups groups, uint32_t npus, bool strict, uint64_t cache_bytes, std::string made_of = {}) {
     job_.pool_ = std::make_shared<FilePool>();
     job_.groups_ = std::make_unique<Groups>(std::move(groups));
     job_.cache_bytes_a_rank_ = std::clamp(cache_bytes / npus, kLeastCache, kSingleFileCache);
     options_.strict = strict;
+    options_.made_of = std::move(made_of);
     options_.groups = job_.groups_.get();
     options_.cache_bytes = std::min(cache_bytes, kSingleFileCache);
     job_.indices_.reserve(npus);
@@ -359,21 +360,21 @@ JobTrace open_classes(const std::string& path, uint32_t npus, const std::string&
 }  // namespace
 
 JobTrace open_job(const std::string& prefix, uint32_t npus, const std::string& groups_file, bool strict,
-                  uint64_t cache_bytes) {
+                  uint64_t cache_bytes, MadeOf made_of) {
   if (npus == 0) fail(fmt::format("{}: the machine has no NPUs.", prefix));
   if (const std::string manifest = ClassManifest::find(prefix); !manifest.empty())
     return open_classes(manifest, npus, groups_file, strict, cache_bytes);
   check_files(prefix, npus);
   JobOpener job(groups_file.empty() ? Groups(npus) : Groups::load(groups_file, npus), npus, strict,
-                cache_bytes);
+                cache_bytes, made_of.path);
   EqualFiles files;
   while (job.rank() < npus) {
     const std::string path = trace_path(prefix, job.rank());
     const std::optional<uint32_t> same = files.add(path);
-    job.add(same ? job.same_as(*same, path)
+    job.add(same ? job.same_as(*same, made_of.path.empty() ? path : made_of.path)
                  : std::make_unique<TraceIndex>(job.pool(), path, job.rank(), job.options()));
   }
-  return job.finish({});
+  return job.finish(std::move(made_of.warnings));
 }
 
 JobTrace open_job(MemoryTraces traces, uint64_t cache_bytes) {

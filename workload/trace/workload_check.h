@@ -60,6 +60,14 @@ class JobTrace {
   uint64_t cache_bytes_a_rank_ = 0;
 };
 
+constexpr uint64_t kFeederCacheBytes = 128ull << 20;
+
+/// The file that traces were made of, if its user does not know them.
+struct MadeOf {
+  std::string path;                   ///< names the traces in messages; empty: their own paths do
+  std::vector<std::string> warnings;  ///< of whoever made them; they come first
+};
+
 /// Opens <prefix>.<rank>.et for every rank 0..npus-1, and the groups file unless its name is empty; checks
 /// that
 ///   - there is exactly one trace a rank, and every node has a type,
@@ -72,7 +80,7 @@ class JobTrace {
 /// Throws UserError(trace) naming file, rank and node. `cache_bytes` is the window of all feeders together;
 /// each gets its share, at least 16 KiB.
 JobTrace open_job(const std::string& prefix, uint32_t npus, const std::string& groups_file, bool strict,
-                  uint64_t cache_bytes = 128ull << 20);
+                  uint64_t cache_bytes = kFeederCacheBytes, MadeOf made_of = {});
 
 /// Traces that no file holds: encoded as Chakra files are.
 struct MemoryTraces {
@@ -84,7 +92,7 @@ struct MemoryTraces {
 };
 
 /// The same of traces in memory.
-JobTrace open_job(MemoryTraces traces, uint64_t cache_bytes = 128ull << 20);
+JobTrace open_job(MemoryTraces traces, uint64_t cache_bytes = kFeederCacheBytes);
 
 }  // namespace weft::trace
 
