@@ -144,6 +144,8 @@ void job(Way& way, Part& part) {
   way.value(part.out_of_order_starts);
   way.value(part.memory_bytes);
   way.value(part.simulated_ranks);
+  way.value(part.repeated_collectives);
+  way.value(part.repeats_under_way);
   way.list(part.collectives.rows, [](auto& of, auto& row) { collective(of, row); });
   way.list(part.collectives.named_by, [](auto& of, auto& rank) { of.value(rank); });
   way.list(part.layers, [](auto& of, auto& row) { layer(of, row); });

@@ -23,32 +23,14 @@ namespace {
   throw UserError(ExitCode::usage, message);
 }
 
-/// `topology.dimensions[2].latency` -> `topology.dimensions[*].latency`.
-std::string of_all_entries(const std::string& path) {
-  std::string out;
-  bool index = false;
-  for (const char c : path) {
-    if (c == ']') index = false;
-    if (!index) out += c;
-    if (c == '[') {
-      index = true;
-      out += '*';
-    }
-  }
-  return out;
-}
-
 /// The options as overrides of an empty configuration.
 class Overrides {
  public:
   explicit Overrides(size_t dimensions) : dimensions_(dimensions) {}
 
-  void version() { list_.push_back({"weft", std::to_string(kConfigVersion), "weft"}); }
-
   void one(const char* option, const char* key, const std::string& value) {
     if (value.empty()) return;
     list_.push_back({key, json_string(value), fmt::format("{} {}", option, value)});
-    by_option_.push_back(list_.back());
   }
 
   /// An empty list.
@@ -61,7 +43,6 @@ class Overrides {
     for (size_t d = 0; d < dimensions_; ++d)
       list_.push_back({fmt::format("topology.dimensions[{}].{}", d, key),
                        json_string(items[items.size() == 1 ? 0 : d]), fmt::format("{} {}", option, values)});
-    if (dimensions_ != 0) by_option_.push_back(list_.back());
   }
 
   /// A key that holds such a list itself.
@@ -71,18 +52,10 @@ class Overrides {
     for (std::string& item : items) item = json_string(item);  // so that `custom:` is no mapping
     list_.push_back({key, items.size() == 1 ? items[0] : fmt::format("[{}]", fmt::join(items, ", ")),
                      fmt::format("{} {}", option, values)});
-    by_option_.push_back(list_.back());
   }
 
-  /// Any other key, as `--set` writes it.
-  void set(const std::string& text) {
-    list_.push_back(parse_override(text));
-    const std::string key = of_all_entries(list_.back().path);
-    for (const Override& option : by_option_)
-      if (of_all_entries(option.path) == key)
-        fail(fmt::format("{} and {} were both given, and both are of `{}`; keep one of the two",
-                         option.origin, list_.back().origin, key));
-  }
+  /// Any key, as `--set` writes it.
+  void set(const std::string& text) { list_.push_back(parse_override(text)); }
 
   const std::vector<Override>& get() const { return list_; }
 
@@ -102,7 +75,6 @@ class Overrides {
 
   size_t dimensions_;
   std::vector<Override> list_;
-  std::vector<Override> by_option_;  ///< of these the options of the command line
 };
 
 }  // namespace
@@ -144,7 +116,7 @@ Config make_config(CollectiveOptions o, CollectiveOp op) {
         "GB/s\" (or "
         "--bandwidth-per-npu)");
   Overrides overrides(dimensions);
-  if (o.config.empty()) overrides.version();
+  if (o.config.empty()) overrides.one("weft", "weft", std::to_string(kConfigVersion));
   overrides.one("--topology", "topology.notation", o.topology);
   overrides.each("--bandwidth", "bandwidth", o.bandwidth);
   overrides.each("--bandwidth-per-npu", "bandwidth_per_npu", o.bandwidth_per_npu);

@@ -98,11 +98,13 @@ std::string folding_text(const graph::Folding& folding) {
       simulated == 1 ? "1 rank is" : grouped(simulated) + " ranks are");
 }
 
-/// Why a job is not run in parts; empty: it can be.
-std::string alone(const graph::CheckedJob& job) {
-  return job.folding().classes().empty()
-             ? std::string()
-             : "the job is folded: few ranks are simulated for all (--no-fold simulates each)";
+/// Why a job is not run in parts; empty: it can be. `automatic`: Weft chooses how many there are.
+std::string alone(const graph::CheckedJob& job, bool automatic) {
+  if (!job.folding().classes().empty())
+    return "the job is folded: few ranks are simulated for all (--no-fold simulates each)";
+  if (automatic && SplitRun::pays(job))
+    return "one process tells most ranks from others until they differ (run.split), which saves more";
+  return {};
 }
 
 /// What runs a job in parts; null: nobody has asked for that.
@@ -113,7 +115,8 @@ std::unique_ptr<PartsRun> make_parts(const Config& config, const RunOptions& opt
     throw UserError(
         ExitCode::usage,
         "--parts, --part-of: --record and --critical-path are of one process; leave one of them out");
-  return std::make_unique<PartsRun>(config, options.parts, rank_loads(*workload.job), alone(*workload.job),
+  return std::make_unique<PartsRun>(config, options.parts, rank_loads(*workload.job),
+                                    alone(*workload.job, options.parts.parts == "auto"),
                                     options.workload.no_fold ? "no ranks are folded" : "ranks are folded");
 }
 
@@ -217,11 +220,12 @@ ExitCode run(const RunOptions& options) {
   Workload workload = open_workload(config, of_workload, room);
   const trace::JobTrace& traces = *workload.traces;
   const std::unique_ptr<PartsRun> parts = make_parts(config, options, workload);
-  const bool in_parts = parts != nullptr && alone(*workload.job).empty();
+  const bool in_parts = parts != nullptr && alone(*workload.job, options.parts.parts == "auto").empty();
   if (!parts || parts->first())
     for (const std::string& warning : traces.warnings()) warn(warning);
   if (parts) parts->split([&] { run_other_part(*parts, config, workload); });
-  SplitRun split(workload.job, parts != nullptr || !options.record.block.empty() || causes != nullptr ||
+  const bool whole = parts == nullptr || !parts->several();  // also if all runs again in one process
+  SplitRun split(workload.job, !whole || !options.record.block.empty() || causes != nullptr ||
                                    config.output.timeline || !config.output.waves.empty() ||
                                    workload.text != nullptr);
   const OutputFolder folder(

@@ -50,7 +50,9 @@ Splitting::Plan scout(std::unique_ptr<graph::CheckedJob> checked,
   return splitting.plan(limits);
 }
 
-bool pays(const graph::CheckedJob& job) {
+}  // namespace
+
+bool SplitRun::pays(const graph::CheckedJob& job) {
   const graph::Replicas& replicas = job.folding().replicas();
   const std::string& wanted = job.config().run.split;
   if (replicas.empty() || wanted == "never") return false;
@@ -58,8 +60,6 @@ bool pays(const graph::CheckedJob& job) {
   return wanted == "always" ||
          share * replicas.alike * static_cast<double>(job.traces().node_count()) > kNodesThatPay;
 }
-
-}  // namespace
 
 SplitRun::SplitRun(std::unique_ptr<graph::CheckedJob>& job, bool watched) {
   if (watched || !pays(*job)) return;

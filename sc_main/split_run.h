@@ -26,6 +26,9 @@ class SplitRun {
   SplitRun(std::unique_ptr<graph::CheckedJob>& job, bool watched);
   ~SplitRun();
 
+  /// The job can be split, and that saves more than it costs.
+  static bool pays(const graph::CheckedJob& job);
+
   /// When the machine is built, before TraceJob::start(). The object outlives the run.
   void prepare(TraceJob& job);
 

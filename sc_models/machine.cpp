@@ -346,6 +346,7 @@ void Machine::build_switches(uint32_t p, uint32_t d, vcd::ProbeHub* probes) {
     const bool cut = line_is_cut(d, r);
     if (!line_is_here(d, r)) {
       if (cut) part_links_->skip(dimension.size, link_types_[d].latency());
+      if (p == 0) line_switches_[d].push_back(nullptr);
       continue;
     }
     const std::string name = switch_name(geometry_, d, r, suffix(p, d));

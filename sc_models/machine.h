@@ -175,8 +175,8 @@ class Machine : public sc_core::sc_module {
   void adopt_links(uint32_t rank, uint32_t like, const std::vector<fabric::Link>& before, uint32_t dimensions,
                    uint32_t exchanges);
 
-  /// The link by which the switch of a dimension sends to the rank. Of a whole machine, where the dimension
-  /// is a Switch at `message` fidelity.
+  /// The link by which the switch of a dimension sends to the rank, which is built and not folded. The
+  /// dimension is a Switch at `message` fidelity.
   fabric::Link& link_to(uint32_t rank, uint32_t dimension);
 
   /// Calls visit(LinkReport) for every link direction, in a fixed order.

@@ -163,6 +163,8 @@ void merge(JobPart& into, JobPart&& other) {
   into.out_of_order_starts += other.out_of_order_starts;
   into.memory_bytes += other.memory_bytes;
   into.simulated_ranks += other.simulated_ranks;
+  into.repeated_collectives += other.repeated_collectives;
+  into.repeats_under_way += other.repeats_under_way;
   merge(into.collectives, std::move(other.collectives));
   append(into.layers, std::move(other.layers));
   merge(into.iterations, other.iterations);

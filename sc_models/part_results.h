@@ -26,6 +26,8 @@ struct JobPart {
   uint64_t out_of_order_starts = 0;
   uint64_t memory_bytes = 0;
   uint32_t simulated_ranks = 0;
+  uint64_t repeated_collectives = 0;
+  uint64_t repeats_under_way = 0;  ///< .. that have not ended
   /// Ascending by (started, stream). `named_by`: the rank whose node has given the row its name.
   struct Collectives {
     std::vector<CollectiveRow> rows;

@@ -18,11 +18,11 @@ constexpr size_t kMostMembers = size_t{1} << 16;
 
 bool RepeatedCollectives::fit(Machine& machine) {
   const Config& config = machine.config();
-  if (machine.causes() != nullptr || machine.part_links() != nullptr || machine.partial() ||
-      !machine.mirrored().empty() || machine.data() != nullptr || machine.has_taps())
+  if (machine.causes() != nullptr || machine.partial() || !machine.mirrored().empty() ||
+      machine.data() != nullptr || machine.has_taps())
     return false;
   for (uint32_t r = 0; r < machine.npus(); ++r)
-    if (machine.own_nmu(r).watched()) return false;
+    if (machine.built(r) && machine.own_nmu(r).watched()) return false;
   // Without latency a message of no length arrives in the instant in which it is sent, and a start that is
   // held comes after it.
   for (const DimensionConfig& d : config.dimensions)

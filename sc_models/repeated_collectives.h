@@ -45,8 +45,8 @@ class RepeatedCollectives {
   RepeatedCollectives(const RepeatedCollectives&) = delete;
   RepeatedCollectives& operator=(const RepeatedCollectives&) = delete;
 
-  /// Keeps a start back until this instant has settled, of a group with links of its own. False: its kind
-  /// does not repeat; start it in messages.
+  /// Keeps a start back until this instant has settled, of a group with links of its own, all of whose
+  /// members are built. False: its kind does not repeat; start it in messages.
   bool hold(uint32_t rank, const CollectiveStart& start);
   /// A collective that ran in messages is over at the rank.
   void part_ended(uint32_t rank, const collectives::CollectiveDone& done) {

@@ -71,13 +71,24 @@ TraceJob::TraceJob(Machine& machine, std::unique_ptr<graph::CheckedJob> checked,
         [this](uint32_t rank, const collectives::CollectiveDone& done) { collective_done(rank, done); },
         machine_.causes());
   }
-  if (mirrored_ == nullptr && sampled_ == nullptr && !in_parts && origin_ == 0 && ranks_.whole() &&
+  if (mirrored_ == nullptr && sampled_ == nullptr && origin_ == 0 && ranks_.whole() &&
       folding_.has_own_links() && RepeatedCollectives::fit(machine_))
-    repeats_ = std::make_unique<RepeatedCollectives>(
-        machine_,
-        [this](uint32_t rank, const collectives::CollectiveDone& done) { collective_done(rank, done); });
+    find_repeating();
   if (config_.run.footprint != "off") follow_tensors();
   before_ = counted();
+}
+
+/// Groups with links of their own whose members are all in this part of the machine.
+void TraceJob::find_repeating() {
+  repeating_.resize(traces_.groups().size());
+  for (trace::GroupId g = 0; g < repeating_.size(); ++g) {
+    const std::vector<uint32_t>& members = traces_.groups().ranks(g);
+    repeating_[g] = folding_.has_own_links(g) && std::all_of(members.begin(), members.end(),
+                                                             [this](uint32_t r) { return simulated(r); });
+  }
+  repeats_ = std::make_unique<RepeatedCollectives>(
+      machine_,
+      [this](uint32_t rank, const collectives::CollectiveDone& done) { collective_done(rank, done); });
 }
 
 bool TraceJob::listen(uint32_t rank, graph::NodeListener& listener) {
@@ -298,7 +309,7 @@ std::optional<CollectiveStart> TraceJob::start_collective(uint32_t rank, const t
   if (mirrored_ && !mirrored_->release(rank) && folding_.of(rank) == nullptr &&
       folding_.along_dimensions(rank) && mirrored_->hold(rank, node.index, start))
     return {};
-  if (repeats_ && folding_.has_own_links(wanted.group->id) && repeats_->hold(rank, start)) return {};
+  if (repeats_ && repeating_[wanted.group->id] && repeats_->hold(rank, start)) return {};
   return start;
 }
 
@@ -419,6 +430,10 @@ JobPart TraceJob::part_without_collectives(Picoseconds end) const {
       counts.messages + (mirrored_ ? mirrored_->messages() : 0) + (sampled_ ? sampled_->messages() : 0);
   part.out_of_order_starts = counts.out_of_order_starts;
   part.memory_bytes = counts.memory_bytes;
+  if (repeats_) {
+    part.repeated_collectives = repeats_->count();
+    part.repeats_under_way = repeats_->under_way();
+  }
   part.layers = layer_rows(layers_, engines, end);
   part.iterations = iteration_rows(layers_, engines, end);
   part.footprint = footprint_rows(end);
@@ -476,14 +491,12 @@ RunResult TraceJob::own_result_of(JobPart&& parts, Picoseconds end, bool finishe
   }
   const auto& rows = result.collectives;
   for (const CollectiveRow& row : rows) result.folded_collectives += row.folded_members == row.ranks ? 1 : 0;
-  if (repeats_) {
-    result.repeated_collectives = repeats_->count();
-    if (repeats_->under_way() != 0)
-      result.warnings.push_back(fmt::format(
-          "the run ended before {} repeated collectives did: their messages are not in the results "
-          "(--no-fold simulates each)",
-          repeats_->under_way()));
-  }
+  result.repeated_collectives = parts.repeated_collectives;
+  if (parts.repeats_under_way != 0)
+    result.warnings.push_back(fmt::format(
+        "the run ended before {} repeated collectives did: their messages are not in the results "
+        "(--no-fold simulates each)",
+        parts.repeats_under_way));
   if (splitting_ != nullptr) {
     result.late_ranks = splitting_->late();
     result.split_at = splitting_->split_at() - origin_;

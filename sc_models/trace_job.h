@@ -37,7 +37,8 @@ namespace weft {
 class TraceJob : public Job, private JobHost, private SplitHost {
  public:
   /// `checked` was made with the machine's configuration. The job's NPUs have no other job. `in_parts`: no
-  /// single collective is told from one member's, as in a run in parts, whose results are to be the same.
+  /// single collective is simulated by one member for all (MirroredStarts), as in a run in parts, whose
+  /// results are to be the same.
   TraceJob(Machine& machine, std::unique_ptr<graph::CheckedJob> checked, bool in_parts = false);
   ~TraceJob() override;
 
@@ -112,6 +113,7 @@ class TraceJob : public Job, private JobHost, private SplitHost {
   }
   bool whole_machine() const { return machine_.part_links() == nullptr && !machine_.partial(); }
   Counts counted() const;
+  void find_repeating();
   /// Of a collective that some member has started, by the job's number.
   CollectiveRow& row(uint32_t number) { return rows_[row_of_[number - 1] - 1]; }
   /// In an order that does not depend on who started first: by time, then by number.
@@ -136,6 +138,7 @@ class TraceJob : public Job, private JobHost, private SplitHost {
   const std::vector<collectives::Group>& groups_;
   std::unique_ptr<MirroredStarts> mirrored_;      ///< null: all collectives run in messages
   std::unique_ptr<RepeatedCollectives> repeats_;  ///< null: all collectives run in messages
+  std::vector<bool> repeating_;                   ///< by group: its collectives are told to repeats_
   std::unique_ptr<SampledCollectives> sampled_;   ///< null: all collectives are simulated
   std::unique_ptr<Splitting> splitting_;          ///< null: all ranks begin with the job
   uint32_t first_stream_ = 1;                     ///< the machine's number of the job's first collective

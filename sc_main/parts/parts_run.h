@@ -38,6 +38,8 @@ class PartsRun {
 
   /// For Machine::Options.
   PartBorder* border() { return parts_.get(); }
+  /// There are several parts, and they have not become one process again.
+  bool several() const { return parts_ != nullptr; }
   bool first() const { return parts_ == nullptr ? !idle_ : parts_->first(); }
 
   /// As cli::simulate(), of all parts. Where parts cannot do as one process does (docs/parts.md), the run

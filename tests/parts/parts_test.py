@@ -6,7 +6,9 @@
     tests/parts/parts_test.py WEFT [--seed N] [--cases N] [--keep DIR]
 
 Draws machines and jobs, runs each with --no-fold in one process and with --parts 1, 2, 3 and 5, and compares all
-result files; of every fourth case also with parts that join over TCP. Of summary.json the keys `events`, `trains`, `parts`, `wall_s` and `peak_rss_MiB` may differ. Draws collectives, too.
+result files; of every fourth case also with parts that join over TCP. Of summary.json the keys `events`, `trains`,
+`parts`, `wall_s` and `peak_rss_MiB` may differ. Draws collectives, too, and jobs with a straggler without --no-fold:
+their collectives repeat (docs/folding.md) in one process and in parts, and `folding.repeated` may differ.
 """
 
 import argparse
@@ -72,7 +74,8 @@ def results(folder):
         summary = json.load(file)
     for key in MAY_DIFFER:
         summary.pop(key, None)
-    summary.get("folding", {}).pop("not_folded", None)  # --no-fold gives its own reason
+    for key in ("not_folded", "repeated", "split"):  # --no-fold gives its own reason
+        summary.get("folding", {}).pop(key, None)
     files["summary.json"] = json.dumps(summary, indent=1)
     return files
 
@@ -167,6 +170,48 @@ def job(weft, draw, folder, case):
         compare(case, command, one, results(out))
 
 
+def straggler(weft, draw, folder, case):
+    tp, dp, pp = draw.choice([(2, 4, 2), (4, 2, 2), (4, 3, 2), (8, 2, 1), (2, 2, 4), (4, 4, 1), (2, 6, 1)])
+    ranks = tp * dp * pp
+    latencies = [draw.choice(["500 ns", "120 ns", "1 us"]) for _ in range(2)]
+    config = os.path.join(folder, "machine.yaml")
+    with open(config, "w") as file:
+        file.write(f"weft: 1\ntopology:\n  notation: Switch({tp})_Switch({dp * pp})\n  dimensions:\n"
+                   f"    - {{bandwidth: 100 GB/s, latency: {latencies[0]}, fidelity: message}}\n"
+                   f"    - {{bandwidth: 33 GB/s, latency: {latencies[1]}, fidelity: message}}\n"
+                   f"collectives: {{chunks: {draw.choice([1, 4])}}}\nnpu: {{peak: 100 TFLOP/s, memory_bandwidth: 1 TB/s}}\n")
+    prefix = os.path.join(folder, "llm")
+    slow = draw.randrange(ranks)
+    run([weft, "generate", "llm", "--tp", str(tp), "--dp", str(dp), "--pp", str(pp), "--layers", str(2 * pp),
+         "--hidden", "256", "--heads", "8", "--seq", "64", "--microbatches", "2", "--batch", str(2 * dp), "--classes",
+         "--slow", f"{slow}=1.5", "--order", draw.choice(["tp,dp,pp", "tp,pp,dp"]), "--out", prefix], case)
+    base = [weft, "run", config, "--trace", os.path.join(prefix, "llm")]
+    print(f"case {case}: straggler {slow}, tp {tp}, dp {dp}, pp {pp}", flush=True)
+
+    def outcome(name, *options):
+        out = os.path.join(folder, name)
+        run(base + ["--out", out, *options], case)
+        with open(os.path.join(out, "summary.json")) as file:
+            return results(out), json.load(file)
+
+    one, told = outcome("one")
+    if "repeated" not in told["folding"]:
+        sys.exit(f"case {case}: no collective repeats in one process")
+    for parts in (2, 3):
+        again, told = outcome(f"parts{parts}", "--parts", str(parts))
+        compare(case, base + ["--parts", str(parts)], one, again)
+        how = "stragglers" + (", started again" if told["parts"]["parts"] == 1 else "")
+        how += ", repeating" if "repeated" in told["folding"] else ""
+        HOW[how] = HOW.get(how, 0) + 1
+    cut, parts = drawn_cut(f"{case} {slow}", ranks)
+    again, _ = outcome("cut", "--parts", str(parts), "--parts-cut", cut)
+    compare(case, base + ["--parts", str(parts), "--parts-cut", cut], one, again)
+    split, told = outcome("auto", "--parts", "auto", "--set", "run.split=always")
+    compare(case, base + ["--parts", "auto"], one, split)
+    if (os.cpu_count() or 1) > 1 and "split" in told["folding"] and "run.split" not in told["parts"].get("one_process_because", ""):
+        sys.exit(f"case {case}: --parts auto has not left a job that splits to one process: {told['parts']}")
+
+
 def collective(weft, draw, folder, case):
     sizes = draw.choice([[16], [4, 4], [2, 3, 4], [8, 3], [5, 5], [12]])
     notation, text = machine(draw, sizes)
@@ -206,7 +251,8 @@ def main():
             folder = os.path.join(arguments.keep or scratch, f"case{number}")
             os.makedirs(folder, exist_ok=True)
             case = f"{number} of seed {arguments.seed}"
-            (collective if number % 3 == 2 else job)(arguments.weft, draw, folder, case)
+            kind = straggler if number % 6 == 4 else collective if number % 3 == 2 else job
+            kind(arguments.weft, draw, folder, case)
     print(f"{arguments.cases} cases: all files are the same; jobs in parts: {HOW}")
 
 
