@@ -22,8 +22,8 @@ struct NoTeardown {
 };
 
 /// Sets the kernel's time resolution to 1 ps and sends its reports to the standard error (information and
-/// warnings) or throws them (errors and fatal errors). From now on exit() is an error of a module. Once, before
-/// any module exists.
+/// warnings) or throws them (errors and fatal errors). From now on exit() is an error of a module. Once,
+/// before any module exists.
 void set_up_kernel();
 
 /// The simulated time; when the next thing happens, kNever if nothing does.

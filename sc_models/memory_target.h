@@ -126,7 +126,7 @@ class MemoryTarget : public sc_core::sc_module, public Component {
   };
 
   struct Open {
-    Client* client = nullptr;  ///< null: by b_transport
+    Client* client = nullptr;                     ///< null: by b_transport
     tlm::tlm_generic_payload* payload = nullptr;  ///< null: it is answered
     bool finished = false;
     Picoseconds at = 0;

@@ -83,8 +83,8 @@ void TraceJob::find_repeating() {
   repeating_.resize(traces_.groups().size());
   for (trace::GroupId g = 0; g < repeating_.size(); ++g) {
     const std::vector<uint32_t>& members = traces_.groups().ranks(g);
-    repeating_[g] = folding_.has_own_links(g) && std::all_of(members.begin(), members.end(),
-                                                             [this](uint32_t r) { return simulated(r); });
+    repeating_[g] = folding_.has_own_links(g) &&
+                    std::all_of(members.begin(), members.end(), [this](uint32_t r) { return simulated(r); });
   }
   repeats_ = std::make_unique<RepeatedCollectives>(
       machine_,
@@ -493,10 +493,10 @@ RunResult TraceJob::own_result_of(JobPart&& parts, Picoseconds end, bool finishe
   for (const CollectiveRow& row : rows) result.folded_collectives += row.folded_members == row.ranks ? 1 : 0;
   result.repeated_collectives = parts.repeated_collectives;
   if (parts.repeats_under_way != 0)
-    result.warnings.push_back(fmt::format(
-        "the run ended before {} repeated collectives did: their messages are not in the results "
-        "(--no-fold simulates each)",
-        parts.repeats_under_way));
+    result.warnings.push_back(
+        fmt::format("the run ended before {} repeated collectives did: their messages are not in the results "
+                    "(--no-fold simulates each)",
+                    parts.repeats_under_way));
   if (splitting_ != nullptr) {
     result.late_ranks = splitting_->late();
     result.split_at = splitting_->split_at() - origin_;

@@ -415,7 +415,7 @@ struct Busy final : sc_core::sc_module {
 };
 
 TEST(BlockClock, ABlockThatHoldsQactiveHasAThousandTimesThePatience) {
-  struct Outcome {
+  struct End {
     bool finished = false;
     uint64_t edges = 0;
     std::string stall;
@@ -437,7 +437,7 @@ TEST(BlockClock, ABlockThatHoldsQactiveHasAThousandTimesThePatience) {
       return fmt::format("{} {}{}", busy.left == 0 ? 1 : 0, clock.edges(), clock.stall_line());
     });
     EXPECT_EQ(result.status, 0) << result.text;
-    Outcome out;
+    End out;
     char* end = nullptr;
     out.finished = std::strtoull(result.text.c_str(), &end, 10) == 1;
     out.edges = std::strtoull(end, &end, 10);
@@ -445,14 +445,14 @@ TEST(BlockClock, ABlockThatHoldsQactiveHasAThousandTimesThePatience) {
     return out;
   };
   // It looks around every 1024 edges.
-  const Outcome silent = outcome(5'000, false);
+  const End silent = outcome(5'000, false);
   EXPECT_FALSE(silent.finished);
   EXPECT_LE(silent.edges, 10 + 1024);
   EXPECT_NE(silent.stall.find("for 10 edges (`patience`)"), std::string::npos) << silent.stall;
-  const Outcome at_work = outcome(5'000, true);
+  const End at_work = outcome(5'000, true);
   EXPECT_TRUE(at_work.finished);
   EXPECT_LE(at_work.edges, 5'000 + 2 * 1024);
-  const Outcome too_long = outcome(20'000, true);
+  const End too_long = outcome(20'000, true);
   EXPECT_FALSE(too_long.finished);
   EXPECT_GE(too_long.edges, 10'000);
   EXPECT_LE(too_long.edges, 10'000 + 1024);
