@@ -96,7 +96,7 @@ TEST_F(Step, NothingIsSplitWhereSingleRanksAreLookedAt) {
   for (const std::vector<std::string>& look : {std::vector<std::string>{"--timeline"},
                                                {"--critical-path"},
                                                {"--waves", "npu1.*"},
-                                               {"--parts", "2"},
+                                               {"--parts", "2", "--parts-cut", "rank / 8 % 2"},
                                                {"--set", "run.footprint=on"},
                                                {"--set", "nmu.injection_queue=2"}}) {
     std::vector<std::string> more = {"--set", "run.split=always"};
