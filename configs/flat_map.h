@@ -14,8 +14,8 @@
 
 namespace weft {
 
-/// Keys are integers other than kNoKey. Values move when entries are added or removed. The order of
-/// for_each() says nothing.
+/// Keys are integers other than kNoKey, of up to 128 bits (Wide). Values move when entries are added or
+/// removed. The order of for_each() says nothing.
 template <typename Key, typename T>
 class FlatMap {
  public:
@@ -79,7 +79,11 @@ class FlatMap {
 
   size_t mask() const { return places_.size() - 1; }
   size_t next(size_t at) const { return (at + 1) & mask(); }
-  size_t home(Key key) const { return (key * 0x9e3779b97f4a7c15ull) >> shift_; }
+  size_t home(Key key) const {
+    auto word = static_cast<uint64_t>(key);
+    if constexpr (sizeof(Key) > sizeof word) word ^= static_cast<uint64_t>(key >> 64) * 0xc2b2ae3d27d4eb4full;
+    return (word * 0x9e3779b97f4a7c15ull) >> shift_;
+  }
 
   void grow() {
     std::vector<Place> old = std::exchange(places_, {});

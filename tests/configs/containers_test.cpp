@@ -6,12 +6,15 @@
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <random>
 #include <unordered_map>
+#include <utility>
 
 #include "configs/fifo.h"
 #include "configs/flat_map.h"
+#include "configs/types.h"
 
 namespace weft {
 namespace {
@@ -73,6 +76,29 @@ TEST(FlatMap, IsAMap) {
   });
   EXPECT_EQ(entries, expected.size());
   EXPECT_EQ(map.find(map.kNoKey), nullptr);
+}
+
+TEST(FlatMap, TakesKeysOf128Bits) {
+  std::mt19937 random(3);
+  FlatMap<Wide, uint32_t> map;
+  std::map<std::pair<uint64_t, uint64_t>, uint32_t> expected;
+  for (int i = 0; i < 20000; ++i) {
+    const std::pair<uint64_t, uint64_t> words{random() % 5, (random() % 3) << 40 | random() % 60};
+    const Wide key = static_cast<Wide>(words.first) << 64 | words.second;
+    const uint32_t* const found = map.find(key);
+    const auto known = expected.find(words);
+    ASSERT_EQ(found != nullptr, known != expected.end());
+    if (found != nullptr) {
+      ASSERT_EQ(*found, known->second);
+    }
+    if (found != nullptr && random() % 2 == 0) {
+      map.erase(key);
+      expected.erase(known);
+    } else {
+      ASSERT_EQ(map[key]++, expected[words]++);
+    }
+    ASSERT_EQ(map.size(), expected.size());
+  }
 }
 
 TEST(FlatMap, GivesAFreshValueByIndex) {

@@ -12,6 +12,12 @@
 #include "workload/collectives/in_switch.h"
 
 namespace weft::collectives {
+namespace {
+
+/// An empty table of early messages that takes more bytes is given back.
+constexpr uint64_t kMostRoomForEarly = 4096;
+
+}  // namespace
 
 CollectiveEngine::CollectiveEngine(NpuId rank, const Config& config, MessagePort& port, Done done,
                                    DataContext* data, SlotWaits* waits)
@@ -109,9 +115,9 @@ void CollectiveEngine::begin_collective(const Start& start) {
   active->stream = stream;
   active->unfinished = active->plan->chunks();
   active->priority = start.priority;
-  if (const auto it = early_received_.find(stream); it != early_received_.end()) {
-    active->received = it->second;
-    early_received_.erase(it);
+  if (const Received* const early = early_received_.find(stream); early != nullptr) {
+    active->received = *early;
+    early_received_.erase(stream);
   }
   last_ = active;
   last_stream_ = stream;
@@ -458,10 +464,11 @@ void CollectiveEngine::send(const Active& active, uint32_t chunk_index, const Ro
 
 void CollectiveEngine::apply_round(Active& active, uint32_t chunk_index) {
   const Chunk& chunk = active.chunks[chunk_index];
-  const auto it = payloads_.find(early_key(active.stream, chunk_index, chunk.phase, chunk.round));
-  if (it == payloads_.end()) return;
-  active.data->apply(chunk_index, it->second);
-  payloads_.erase(it);
+  const Wide key = early_key(active.stream, chunk_index, chunk.phase, chunk.round);
+  const std::vector<uint32_t>* const payloads = payloads_.find(key);
+  if (payloads == nullptr) return;
+  active.data->apply(chunk_index, *payloads);
+  payloads_.erase(key);
 }
 
 void CollectiveEngine::send_more(Active& active, uint32_t chunk_index) {
@@ -511,11 +518,13 @@ void CollectiveEngine::early(const Completion& completion) {
 }
 
 uint32_t CollectiveEngine::take_early(const Active& active, uint32_t chunk, uint32_t phase, uint32_t round) {
-  const auto it = early_.find(early_key(active.stream, chunk, phase, round));
-  if (it == early_.end()) return 0;
-  const uint32_t count = it->second;
-  early_.erase(it);
+  const Wide key = early_key(active.stream, chunk, phase, round);
+  const uint32_t* const found = early_.find(key);
+  if (found == nullptr) return 0;
+  const uint32_t count = *found;
+  early_.erase(key);
   has_early_ = !early_.empty();
+  if (!has_early_ && early_.memory_bytes() > kMostRoomForEarly) early_ = {};
   return count;
 }
 

@@ -22,9 +22,9 @@
 #include <memory>
 #include <new>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
+#include "configs/flat_map.h"
 #include "configs/large_pages.h"
 #include "insight/causal_log.h"
 #include "workload/collectives/data.h"
@@ -199,17 +199,6 @@ class alignas(64) CollectiveEngine final : public MessageSink, private SlotRank 
     insight::ActivityId freed = insight::kNoActivity;  ///< what ended when a slot was freed last ..
     Picoseconds freed_at = kNever;                     ///< .. and when; kept for the causal log
   };
-  struct EarlyKey {
-    uint64_t high = 0;
-    uint64_t low = 0;
-    bool operator==(const EarlyKey& o) const { return high == o.high && low == o.low; }
-  };
-  struct EarlyHash {
-    size_t operator()(const EarlyKey& k) const {
-      return (k.high * 0x9e3779b97f4a7c15ull) ^ (k.low * 0xc2b2ae3d27d4eb4full);
-    }
-  };
-
   /// What start() was asked for.
   struct Start {
     uint32_t stream = 0;
@@ -250,8 +239,9 @@ class alignas(64) CollectiveEngine final : public MessageSink, private SlotRank 
   void current_chunks(std::vector<CurrentChunk>& out) const override;
   void start_beyond(const SharedCollective& collective, uint32_t chunk, Picoseconds at) override;
   uint32_t take_early(const Active& active, uint32_t chunk, uint32_t phase, uint32_t round);
-  static EarlyKey early_key(uint32_t stream, uint32_t chunk, uint32_t phase, uint32_t round) {
-    return {stream, static_cast<uint64_t>(chunk) << 40 | static_cast<uint64_t>(phase) << 32 | round};
+  static Wide early_key(uint32_t stream, uint32_t chunk, uint32_t phase, uint32_t round) {
+    return static_cast<Wide>(stream) << 64 | static_cast<uint64_t>(chunk) << 40 |
+           static_cast<uint64_t>(phase) << 32 | round;
   }
 
   // Touched by every message: the first line.
@@ -273,11 +263,11 @@ class alignas(64) CollectiveEngine final : public MessageSink, private SlotRank 
   std::vector<uint32_t> streams_;                 ///< of actives_; kNoStream: over
   std::vector<std::unique_ptr<Active>> actives_;  ///< few; their places are used again
   std::vector<Queue> queues_;
-  std::unordered_map<EarlyKey, uint32_t, EarlyHash> early_;
-  std::unordered_map<uint32_t, Received> early_received_;  ///< of collectives not started here yet
+  FlatMap<Wide, uint32_t> early_;               ///< messages of rounds that are not entered yet
+  FlatMap<uint32_t, Received> early_received_;  ///< of collectives not started here yet
   DataContext* data_ = nullptr;
   /// Payloads that have arrived, by the round that will apply them.
-  std::unordered_map<EarlyKey, std::vector<uint32_t>, EarlyHash> payloads_;
+  FlatMap<Wide, std::vector<uint32_t>> payloads_;
   struct Pending {
     Active* active = nullptr;  ///< null: a start of delayed_ or decided_ is due
     uint32_t chunk = 0;
