@@ -301,7 +301,7 @@ std::vector<std::string> Machine::wireless_links() const {
 void Machine::build_direct(uint32_t p, uint32_t d, vcd::ProbeHub* probes) {
   const uint32_t lines = has_units(p, d) ? npus() / geometry_.size(d) : 0;
   fabric::DirectFabric& direct =
-      make_carrier("direct" + std::to_string(d) + suffix(p, d), lines, link_types_[d].latency());
+      make_carrier("direct" + std::to_string(d) + suffix(p, d), lines, latency_to_other_parts(d));
   for (const uint32_t place : carrier_places()) direct.bind_member(end_at_carrier(p, d, place));
   if (lines == 0) return;
   for (uint32_t r = 0; r < npus(); ++r) {

@@ -259,6 +259,8 @@ class Machine : public sc_core::sc_module {
   uint32_t part_of_place(uint32_t place) const { return part_links_->part_of(geometry_.rank_at(place)); }
   bool line_is_cut(uint32_t dimension, uint32_t base) const;
   bool line_is_here(uint32_t dimension, uint32_t base) const;
+  bool dimension_is_cut(uint32_t dimension) const;
+  Picoseconds latency_to_other_parts(uint32_t dimension) const;
   std::vector<uint32_t> parts_of_nodes(const Graph& graph, const GraphLine& line) const;
   /// A carrier for the NPUs that are built and `units` more members. Those in other parts are one more.
   fabric::DirectFabric& make_carrier(const std::string& name, uint32_t units, Picoseconds latency);

@@ -25,6 +25,23 @@ bool Machine::line_is_here(uint32_t d, uint32_t base) const {
   return false;
 }
 
+bool Machine::dimension_is_cut(uint32_t d) const {
+  for (uint32_t place = 0; place < npus(); ++place)
+    if (geometry_.coordinate(place, d) == 0 && line_is_cut(d, place)) return true;
+  return false;
+}
+
+/// How soon at the earliest a message that leaves by the carrier of the dimension acts in another part. One
+/// that leaves by a dimension that is not cut goes on to a later one that is. kNever: none does.
+Picoseconds Machine::latency_to_other_parts(uint32_t d) const {
+  const Picoseconds own = link_types_[d].latency();
+  if (part_links_ == nullptr || dimension_is_cut(d)) return own;
+  Picoseconds of_others = kNever;
+  for (uint32_t other = d + 1; other < geometry_.dimensions(); ++other)
+    if (dimension_is_cut(other)) of_others = std::min(of_others, link_types_[other].latency());
+  return of_others == kNever ? kNever : later(of_others, own);
+}
+
 /// By node of the graph; empty: the machine is whole. A switch is where its first NPU is; those without NPUs
 /// take turns.
 std::vector<uint32_t> Machine::parts_of_nodes(const Graph& graph, const GraphLine& line) const {

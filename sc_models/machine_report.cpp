@@ -191,6 +191,8 @@ uint64_t Machine::memory_bytes(uint32_t rank) const {
   const auto [first, last] = std::equal_range(memory_ranks_.begin(), memory_ranks_.end(), rank);
   for (auto at = first; at != last; ++at)
     bytes += memories_[static_cast<size_t>(at - memory_ranks_.begin())]->bytes();
+  if (memory_pool_ != nullptr) bytes += memory_pool_->bytes(rank);
+  if (tiers_ != nullptr) bytes += tiers_->bytes(rank);
   return bytes;
 }
 

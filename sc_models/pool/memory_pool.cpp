@@ -25,7 +25,8 @@ MemoryPool::MemoryPool(sc_core::sc_module_name name, const Config& config, fabri
       context_{config, *config.memory_pool, *layout_, packets, wheel, *this, round_, data_.get()},
       striping_(pool::make_striping(context_.pool.striping, context_.pool.groups, layout_->ways())),
       service_(layout_->group_rate(), 0),
-      shared_(shared) {
+      shared_(shared),
+      bytes_(config.npus()) {
   context_.choices = choices;
   context_.probes = probes != nullptr && probes->on() ? probes : nullptr;
   if (packets.causes() != nullptr && packets.causes()->keeps()) {
@@ -192,6 +193,7 @@ PoolTransfer& MemoryPool::joined(uint32_t npu, PoolOperation operation, uint64_t
 void MemoryPool::start(uint32_t npu, uint32_t token, PoolOperation operation, uint64_t bytes,
                        PoolClient& client, const PoolMembers& members) {
   pool::check_access(config_, operation, bytes, 1);
+  bytes_[npu] += bytes;
   const Picoseconds now = sc_core::sc_time_stamp().value();
   const bool all = in_switch(operation);
   const uint32_t set = all && members != nullptr ? layout_->members_number(*members) : 0;

@@ -47,6 +47,8 @@ class MemoryPool final : public sc_core::sc_module, public Component, public Poo
   // PoolAccess
   void start(uint32_t npu, uint32_t token, PoolOperation operation, uint64_t bytes, PoolClient& client,
              const PoolMembers& members = nullptr) override;
+  /// Of the accesses that the NPU has begun; of in-switch ones its shards.
+  uint64_t bytes(uint32_t npu) const { return bytes_[npu]; }
 
   /// An access from outside to one group, over the links of this NPU; `client` hears of its end. `way`: by
   /// which of the ways between a group and an NPU it goes. `bytes`: a chunk at most. Throws
@@ -129,6 +131,7 @@ class MemoryPool final : public sc_core::sc_module, public Component, public Poo
   };
   std::map<uint32_t, InSwitch> in_switch_[2];  ///< gather_loads and scatter_stores, by PoolLayout::members()
   uint64_t messages_ = 0;
+  std::vector<uint64_t> bytes_;  ///< by NPU
   std::map<uint32_t, ByteStore> external_bytes_;
   PoolTransfer over_;  ///< stands for a scatter_store that is over
 };

@@ -23,7 +23,7 @@ std::unique_ptr<MemoryTarget> make_tier_memory(const Config& config, trace::Loca
 
 MemoryTiers::MemoryTiers(const Config& config, ActivationWheel& wheel, const std::vector<uint32_t>& built,
                          ModuleChoices& choices, vcd::ProbeHub* probes)
-    : context_(config, wheel), hosts_(config.host_memory->hosts(config.npus())) {
+    : context_(config, wheel), hosts_(config.host_memory->hosts(config.npus())), bytes_(config.npus()) {
   const uint32_t npus = config.host_memory->npus_of_host(config.npus());
   for (const uint32_t npu : built) {
     const uint32_t h = config.host_memory->host_of(npu, config.npus());
@@ -45,6 +45,7 @@ MemoryTiers::~MemoryTiers() = default;
 
 void MemoryTiers::start(uint32_t npu, uint32_t token, trace::Location place, bool store, uint64_t bytes,
                         PoolClient& client) {
+  bytes_[npu] += bytes;
   hosts_[context_.config.host_memory->host_of(npu, context_.config.npus())]->start(npu, token, place, store,
                                                                                    bytes, client);
 }

@@ -27,6 +27,8 @@ class MemoryTiers final : public TierAccess {
 
   void start(uint32_t npu, uint32_t token, trace::Location place, bool store, uint64_t bytes,
              PoolClient& client) override;
+  /// Of the accesses that the NPU has begun.
+  uint64_t bytes(uint32_t npu) const { return bytes_[npu]; }
 
   /// Before the first access.
   void keep_causes(insight::CausalLog& log);
@@ -39,6 +41,7 @@ class MemoryTiers final : public TierAccess {
  private:
   HostContext context_;
   std::vector<std::unique_ptr<HostMemory>> hosts_;  ///< null: of no NPU that was built
+  std::vector<uint64_t> bytes_;                     ///< by NPU
 };
 
 /// A memory of the kind that `memory.host` or `memory.nvme` describes. `implementation` and `owner`: as for

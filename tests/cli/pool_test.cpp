@@ -134,9 +134,13 @@ TEST_F(Pool, RemoteAccessesOfTracesGoToThePool) {
   const json alone = measure(config(kPool), {"--tensor", "4 MiB"});
   EXPECT_EQ(run_all({access(1, false, 4 * kMiB)}), picoseconds(alone["time_ns"].dump()));
   uint64_t longest = 0;
-  for (const auto& row : read_csv(at("out/ranks.csv")))
+  uint64_t ranks = 0;
+  for (const auto& row : read_csv(at("out/ranks.csv"))) {
     longest = std::max(longest, picoseconds(row.at("remote_memory_ns")));
+    ++ranks;
+  }
   EXPECT_EQ(longest, picoseconds(alone["time_ns"].dump()));
+  EXPECT_EQ(json::parse(read(at("out/summary.json")))["memory_bytes"], ranks * 4 * kMiB);
   EXPECT_NE(read(at("out/links.csv")).find("job.pool.outs.to_in1"), std::string::npos);
   for (const bool store : {false, true}) {
     const json all =

@@ -263,6 +263,7 @@ TEST_F(Tiers, LinksHaveRowsWithTheirBytes) {
   }
   for (const auto& row : read_csv(at("out/ranks.csv")))
     EXPECT_GT(picoseconds(row.at("remote_memory_ns")), 0u);
+  EXPECT_EQ(json::parse(read(at("out/summary.json")))["memory_bytes"], 8 * (kMiB + 3000));
 }
 
 TEST_F(Tiers, RanksFoldWhenEachHasAHostOfItsOwn) {
@@ -278,6 +279,7 @@ TEST_F(Tiers, RanksFoldWhenEachHasAHostOfItsOwn) {
   const std::string links = read(at("out/links.csv"));
   const auto folded = run(ranks, machine(kHostOf4, kDrives), own);
   EXPECT_TRUE(json::parse(read(at("out/summary.json")))["folded"]);
+  EXPECT_EQ(json::parse(read(at("out/summary.json")))["memory_bytes"], 8 * (kMiB + 100'001));
   EXPECT_EQ(folded, expected);
   EXPECT_EQ(read(at("out/links.csv")), links);
   EXPECT_NE(links.find("job.host7.pcie0.down"), std::string::npos);

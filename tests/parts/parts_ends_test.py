@@ -106,6 +106,20 @@ class Ends(unittest.TestCase):
                 shutil.rmtree(folder)
                 self.gone(others)
 
+    def test_a_dimension_without_latency_that_is_not_cut(self):
+        for topology, latency, fidelity, cut in (
+                ("Ring(2)_Switch(4)", "0 ns,100 ns", "analytical", "rank / 2 % 4"),
+                ("Switch(3)_FullyConnected(3)", "300 ns,0 ns", "message", "rank / 1 % 3")):
+            machine = ["--topology", topology, "--bandwidth", "50 GB/s", "--latency", latency, "--fidelity", fidelity,
+                       "--no-fold", "--size", "1KiB", "--json"]
+            for operation in ("all_reduce", "all_to_all"):
+                one, parts = (weft("collective", *machine, "--op", operation, *more)
+                              for more in ((), ("--parts", "2", "--parts-cut", cut)))
+                for done in (one, parts):
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(json.loads(one.stdout)["results"][0]["time_ns"],
+                                 json.loads(parts.stdout)["results"][0]["time_ns"])
+
     def test_ranks_that_are_not_their_own_places(self):
         machine = ["--topology", "Switch(4)", "--bandwidth", "50 GB/s", "--latency", "500 ns", "--fidelity",
                    "analytical", "--size", "1 MiB", "--no-fold"]
