@@ -293,10 +293,11 @@ std::string results_text(const Config& config, const CollectiveOptions& options,
 }
 
 std::string to_nccl_tests(const Config& config, CollectiveOp op, uint32_t root,
-                          const std::vector<Measured>& results, bool finished) {
+                          const std::vector<uint64_t>& sizes, const std::vector<Measured>& results,
+                          bool finished) {
   std::vector<NcclTestsRow> rows;
   for (const Measured& m : results) rows.push_back({m.row, m.elements > 0});
-  return nccl_tests_text(config, op, root, rows, finished);
+  return nccl_tests_text(config, op, root, sizes, rows, finished);
 }
 
 /// What the run has found out about its configuration.
@@ -502,7 +503,7 @@ ExitCode collective(const CollectiveOptions& options) {
   }
   std::string printed = table;
   if (options.format == "nccl-tests")
-    printed = to_nccl_tests(*config, op, root, results, code == ExitCode::done);
+    printed = to_nccl_tests(*config, op, root, sizes, results, code == ExitCode::done);
   else if (options.json)
     printed = to_json(results, options.phases, *config, congestion);
   if (printed != table) note(table);

@@ -182,6 +182,21 @@ TEST(NcclTestsFormat, IsReadByCompareWithoutErrors) {
   EXPECT_TRUE(report["crossovers"].is_array());
 }
 
+// The header's step is a factor or an increment only where all sizes follow from it, in any order of them.
+TEST(NcclTestsFormat, TheHeaderSaysHowSizesFollowEachOther) {
+  const auto header = [](const char* sizes) {
+    const Ran ran = weft({"collective", "--topology", "Ring(4)", "--bandwidth", "1 GB/s", "--op",
+                          "all_gather", "--sizes", sizes, "--format", "nccl-tests"});
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    const size_t at = ran.out.find("minBytes");
+    return at == ran.out.npos ? ran.out : ran.out.substr(at, ran.out.find(" warmup", at) - at);
+  };
+  EXPECT_EQ(header("1KiB:16KiB:x4"), "minBytes 4096 maxBytes 65536 step: 4(factor)");
+  EXPECT_EQ(header("1KiB:4KiB:+1KiB"), "minBytes 4096 maxBytes 16384 step: 4096(bytes)");
+  EXPECT_EQ(header("3KiB,1KiB"), "minBytes 4096 maxBytes 12288 step: 1(bytes)");
+  EXPECT_EQ(header("1KiB,3KiB,4KiB"), "minBytes 4096 maxBytes 16384 step: 1(bytes)");
+}
+
 TEST(NcclTestsFormat, VerifiedElementsAreNotWrong) {
   const Ran ran = weft({"collective", "--topology", "Ring(4)", "--bandwidth", "1 GB/s", "--size", "1KiB",
                         "--data", "bf16", "--reduce", "max", "--format", "nccl-tests"});
