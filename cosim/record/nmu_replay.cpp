@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "configs/blueprint/carrier.h"
@@ -48,6 +49,10 @@ Config machine_of(const RecordingHeader& header) {
   // What is delivered is told before its reduction in memory begins.
   if (config.collectives.reduction == ReductionKind::hbm) config.collectives.reduction = ReductionKind::none;
   return config;
+}
+
+bool is_point_to_point(const fabric::Crossing& crossing) {
+  return unpack(crossing.id_low, crossing.id_high).kind == MessageId::Kind::point_to_point;
 }
 
 }  // namespace
@@ -170,18 +175,29 @@ void NmuReplay::join(const LinkSocket& socket, std::map<uint32_t, uint32_t> port
   }
 }
 
-/// What a delivery made the job hand over came after it, at the same instant.
+/// What a delivery made the job hand over came after it, at the same instant. So did what collectives hand
+/// over when all else has happened, after point-to-point messages.
 void NmuReplay::plan_order() {
   const std::vector<RecordedEvent>& events = recording_.events;
   after_.resize(events.size());
+  after_leaving_.resize(events.size());
   Picoseconds instant = 0;
   uint32_t deliveries = 0;
   std::map<MessageKey, bool> exchanged;
+  std::set<MessageKey> handed_over;  // point to point, and not sent yet
+  bool left = false;                 // .. but in this instant
   for (size_t i = 0; i < events.size(); ++i) {
-    if (events[i].at != instant) deliveries = 0;
+    if (events[i].at != instant) {
+      deliveries = 0;
+      left = false;
+    }
     instant = events[i].at;
     after_[i] = deliveries;
     const auto& crossing = std::get<fabric::Crossing>(events[i].what);
+    const bool own = events[i].port == own_side_;
+    after_leaving_[i] = own && left && !is_point_to_point(crossing);
+    if (own && events[i].into && is_point_to_point(crossing)) handed_over.insert(key_of(crossing));
+    if (!own && !events[i].into) left = handed_over.erase(key_of(crossing)) != 0 || left;
     if (events[i].into && events[i].port != own_side_ && of_full_exchange(crossing))
       exchanged[key_of(crossing)] = true;
     if (events[i].into || events[i].port != own_side_) continue;
@@ -194,9 +210,19 @@ void NmuReplay::drive() {
   drive_on(false);
 }
 
+/// An NMU sends messages of collectives at once, and point-to-point messages when the fabric's part of the
+/// instant comes. Where the recorded one had sent such a message before the collective's was handed over,
+/// this one must have, too.
+bool NmuReplay::waits(const RecordedEvent& event, size_t at, bool all) const {
+  if (event.port != own_side_) return false;
+  if (after_leaving_[at] && rested_ != event.at) return true;
+  return !all && after_[at] > (instant_ == event.at ? delivered_now_ : 0);
+}
+
 /// `all`: what is due now, whether the deliveries before it have come or not.
 void NmuReplay::drive_on(bool all) {
   const Picoseconds now = sc_core::sc_time_stamp().value();
+  if (all) rested_ = now;
   const std::vector<RecordedEvent>& events = recording_.events;
   while (position_ < events.size()) {
     const RecordedEvent& event = events[position_];
@@ -209,7 +235,7 @@ void NmuReplay::drive_on(bool all) {
       return;
     }
     const auto& crossing = std::get<fabric::Crossing>(event.what);
-    if (event.port == own_side_ && !all && after_[position_] > (instant_ == now ? delivered_now_ : 0)) {
+    if (waits(event, position_, all)) {
       rest_.request();
       return;
     }
@@ -230,6 +256,7 @@ void NmuReplay::hand_over(const fabric::Crossing& crossing) {
   const uint32_t data = crossing.has_elements && elements_ ? elements_->put(crossing.elements) : kNoData;
   const Message message = message_of(crossing, geometry_, data);
   if (message.id.kind != MessageId::Kind::point_to_point) return programs_->submit(message);
+  rested_ = kNever;
   nmu_->send(message.peer, message.id.round, message.id.stream, message.bytes, data);
 }
 

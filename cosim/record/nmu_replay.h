@@ -70,6 +70,7 @@ class NmuReplay final : public sc_core::sc_module,
   void plan_order();
   void drive();
   void drive_on(bool all);
+  bool waits(const RecordedEvent& event, size_t at, bool all) const;
   void hand_over(const fabric::Crossing& crossing);
   void delivered(fabric::Crossing crossing);
 
@@ -98,13 +99,15 @@ class NmuReplay final : public sc_core::sc_module,
   std::unique_ptr<NmuModel> nmu_;
   MessagePort* programs_ = nullptr;
   std::vector<std::unique_ptr<fabric::Border>> borders_;
-  std::vector<fabric::Border*> border_of_;       ///< by port; null: none
-  std::vector<uint32_t> after_;                  ///< by event: deliveries of its instant that came before it
+  std::vector<fabric::Border*> border_of_;  ///< by port; null: none
+  std::vector<uint32_t> after_;             ///< by event: deliveries of its instant that came before it
+  std::vector<bool> after_leaving_;         ///< .. a point-to-point message has left in its instant before it
   std::map<MessageKey, Picoseconds> held_back_;  ///< deliveries at the end of a full exchange
   sc_core::sc_event next_;
   SettledCall rest_;
   Picoseconds instant_ = 0;
   uint32_t delivered_now_ = 0;
+  Picoseconds rested_ = kNever;  ///< instant in which all point-to-point messages that were due have left
   size_t position_ = 0;
   uint64_t driven_ = 0;
 };

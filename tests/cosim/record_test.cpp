@@ -234,6 +234,28 @@ TEST_F(Record, AnNmuDoesAloneWhatItDidInTheJob) {
   }
 }
 
+// A point-to-point message leaves before the messages of a collective that starts when it is due.
+TEST_F(Record, AnNmuSendsPointToPointMessagesBeforeCollectivesOfTheInstant) {
+  for (const int rank : {0, 1, 2}) {
+    std::vector<trace::test::PbNode> nodes = {trace::test::collective(1, ChakraProtoMsg::BARRIER, 0)};
+    if (rank == 1) nodes.push_back(trace::test::send(2, 2, 100'003, 7));
+    if (rank == 2) nodes.push_back(trace::test::receive(2, 1, 100'003, 7));
+    trace::test::write_trace(at("t." + std::to_string(rank) + ".et"), nodes);
+  }
+  for (const char* const topology : {"Ring(3)", "FullyConnected(3)", "Switch(3)"}) {
+    for (const char* const delay : {"0 ns", "300 ns"}) {
+      write(at("m.yaml"), std::string("weft: 1\ntopology: {notation: ") + topology +
+                              ", dimensions: [{bandwidth: 100 GB/s, latency: 500 ns}]}\n" +
+                              "nmu: {endpoint_delay: " + delay + "}\n");
+      const Ran recorded =
+          weft({"run", at("m.yaml"), "--trace", at("t"), "--out", at("out"), "--record", "nmu1"});
+      ASSERT_EQ(recorded.status, 0) << recorded.err;
+      const Ran same = weft({"replay", at("out/nmu1.rec"), "--implementation", "model"});
+      EXPECT_EQ(same.status, 0) << topology << " " << delay << same.out << same.err;
+    }
+  }
+}
+
 TEST_F(Record, AnNmuIsReplayedOnEveryKindOfLink) {
   const std::string config = at("one.yaml");
   write(config,
