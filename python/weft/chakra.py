@@ -100,6 +100,14 @@ class Attribute:
             return value
         is_list = isinstance(value, (list, tuple))
         sample = (value[0] if value else 0) if is_list else value
+        if isinstance(sample, int) and not isinstance(sample, bool):
+            numbers = value if is_list else [value]
+            if any(not -1 << 63 <= number < 1 << 64 for number in numbers):
+                raise ValueError(f"an attribute's whole number is from -2^63 to 2^64 - 1, not {max(numbers, key=abs)}")
+            if any(number >= 1 << 63 for number in numbers):
+                if min(numbers) < 0:
+                    raise ValueError(f"no kind of attribute holds both {min(numbers)} and {max(numbers)}")
+                return Attribute("uint64", list(value) if is_list else value, is_list)
         for types, kind in ((bool, "bool"), (int, "int64"), (float, "double"), (str, "string"), (bytes, "bytes")):
             if isinstance(sample, types):
                 return Attribute(kind, list(value) if is_list else value, is_list)

@@ -71,13 +71,21 @@ const std::vector<Sheet>& sheets() {
 
 using Figures = std::vector<std::optional<double>>;
 
-/// Rows by name; equal names are numbered as they come.
-std::map<std::string, Figures> read_rows(const ResultFolder& folder, const Sheet& sheet) {
-  std::map<std::string, Figures> rows;
+struct Rows {
+  std::map<std::string, Figures> rows;  ///< by name; equal names are numbered as they come
+  std::vector<bool> columns;  ///< of the sheet's, those that the table has; empty: there is no table
+};
+
+Rows read_rows(const ResultFolder& folder, const Sheet& sheet) {
+  Rows read;
+  std::map<std::string, Figures>& rows = read.rows;
   const std::optional<CsvTable> table = folder.table(sheet.file);
-  if (!table) return rows;
+  if (!table) return read;
   std::vector<std::optional<size_t>> columns;
-  for (const Column& column : sheet.columns) columns.push_back(table->find(column.name));
+  for (const Column& column : sheet.columns) {
+    columns.push_back(table->find(column.name));
+    read.columns.push_back(columns.back().has_value());
+  }
   std::map<std::string, uint32_t> seen;
   for (size_t row = 0; row < table->rows(); ++row) {
     std::string name;
@@ -92,7 +100,7 @@ std::map<std::string, Figures> read_rows(const ResultFolder& folder, const Sheet
       figures.push_back(column ? table->number_if_any(row, *column) : std::nullopt);
     rows.emplace(std::move(name), std::move(figures));
   }
-  return rows;
+  return read;
 }
 
 /// Times before other figures, the largest change first.
@@ -125,20 +133,29 @@ class Comparer {
   ComparedRows sheet(const ResultFolder& a, const ResultFolder& b, const Sheet& sheet) const {
     ComparedRows rows;
     rows.kind = sheet.kind;
-    const std::map<std::string, Figures> of_a = read_rows(a, sheet);
-    const std::map<std::string, Figures> of_b = read_rows(b, sheet);
-    for (const auto& [name, figures] : of_a) {
-      const auto other = of_b.find(name);
-      if (other == of_b.end()) {
+    const Rows of_a = read_rows(a, sheet);
+    const Rows of_b = read_rows(b, sheet);
+    const auto in_both = [&](size_t i) { return of_a.columns[i] && of_b.columns[i]; };
+    for (size_t i = 0; !of_b.columns.empty() && i < of_a.columns.size(); ++i)
+      if (of_a.columns[i] != of_b.columns[i])
+        (of_a.columns[i] ? rows.only_a : rows.only_b)
+            .push_back(fmt::format("column {} of {}", sheet.columns[i].name, sheet.file));
+    for (const auto& [name, figures] : of_a.rows) {
+      const auto other = of_b.rows.find(name);
+      if (other == of_b.rows.end()) {
         rows.only_a.push_back(name);
         continue;
       }
-      for (size_t i = 0; i < sheet.columns.size(); ++i)
+      for (size_t i = 0; i < sheet.columns.size(); ++i) {
         if (figures[i] && other->second[i])
           add(rows, {name, sheet.columns[i].figure, sheet.columns[i].time, *figures[i], *other->second[i]});
+        else if ((figures[i] || other->second[i]) && in_both(i))
+          (figures[i] ? rows.only_a : rows.only_b)
+              .push_back(fmt::format("{}: {}", name, sheet.columns[i].figure));
+      }
     }
-    for (const auto& [name, figures] : of_b)
-      if (of_a.count(name) == 0) rows.only_b.push_back(name);
+    for (const auto& [name, figures] : of_b.rows)
+      if (of_a.rows.count(name) == 0) rows.only_b.push_back(name);
     sort(rows.differences);
     return rows;
   }

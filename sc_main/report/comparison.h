@@ -34,7 +34,7 @@ struct ComparedRows {
   uint64_t equal = 0;                       ///< figures that are
   std::vector<Difference> differences;      ///< those above the threshold, the largest first
   uint64_t below = 0;                       ///< figures that differ by less than the threshold
-  std::vector<std::string> only_a, only_b;  ///< rows
+  std::vector<std::string> only_a, only_b;  ///< rows, columns and single figures that the other lacks
 };
 
 /// A key of effective.yaml that is not the same. Empty: the other has it only.

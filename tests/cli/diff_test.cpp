@@ -61,6 +61,34 @@ const Json& kind(const Json& diff, const std::string& name) {
   throw std::runtime_error("no kind " + name);
 }
 
+TEST_F(Diff, AColumnOrAFigureThatOneResultLacksIsADifference) {
+  run("a");
+  run("b");
+  EXPECT_EQ(weft({"diff", at("a"), at("b"), "--check"}).status, 0);
+  const std::string table = read(at("b/collectives.csv"));
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string changed = table;
+    changed.replace(changed.find(from), from.size(), to);
+    write(at("b/collectives.csv"), changed);
+  };
+  with("queue_ns", "kueue_ns");
+  const Ran column = weft({"diff", at("a"), at("b"), "--check"});
+  EXPECT_NE(column.status, 0);
+  EXPECT_TRUE(column.says({}) && column.out.find("column queue_ns of collectives.csv") != std::string::npos)
+      << column.out;
+  // The first row ends with `,bytes,ranks,chunks,start,..`: its start is left empty.
+  const size_t row = table.find('\n') + 1;
+  const std::string line = table.substr(row, table.find('\n', row) - row);
+  size_t start = 0;
+  for (int commas = 0; commas < 7; ++commas) start = line.find(',', start) + 1;
+  std::string changed = line;
+  changed.erase(start, changed.find(',', start) - start);
+  with(line, changed);
+  const Ran figure = weft({"diff", at("a"), at("b"), "--check"});
+  EXPECT_NE(figure.status, 0);
+  EXPECT_NE(figure.out.find(": start"), std::string::npos) << figure.out;
+}
+
 TEST_F(Diff, AResultEqualsItself) {
   run("a");
   run("b");

@@ -124,6 +124,11 @@ class Traces(unittest.TestCase):
         self.assertNotIn("none", node)
         with self.assertRaises(TypeError):
             node["what"] = object()
+        node["large"] = 2**63
+        self.assertEqual(node.attributes["large"], weft.Attribute("uint64", 2**63))
+        for wrong in (2**64, -2**63 - 1, [1, 2**64], [-1, 2**63]):
+            with self.assertRaises(ValueError):
+                node["what"] = wrong
 
     def test_bad_files(self):
         path = self.folder / "bad.0.et"
