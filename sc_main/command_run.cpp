@@ -109,14 +109,13 @@ std::string alone(const graph::CheckedJob& job, bool automatic) {
 
 /// What runs a job in parts; null: nobody has asked for that.
 std::unique_ptr<PartsRun> make_parts(const Config& config, const RunOptions& options,
-                                     const Workload& workload) {
+                                     const Workload& workload, const std::string& why_alone) {
   if (!options.parts.asked()) return nullptr;
   if (!options.record.block.empty() || options.path.on)
     throw UserError(
         ExitCode::usage,
         "--parts, --part-of: --record and --critical-path are of one process; leave one of them out");
-  return std::make_unique<PartsRun>(config, options.parts, rank_loads(*workload.job),
-                                    alone(*workload.job, options.parts.parts == "auto"),
+  return std::make_unique<PartsRun>(config, options.parts, rank_loads(*workload.job), why_alone,
                                     options.workload.no_fold ? "no ranks are folded" : "ranks are folded");
 }
 
@@ -219,13 +218,14 @@ ExitCode run(const RunOptions& options) {
   of_workload.recorded = !options.record.block.empty();
   Workload workload = open_workload(config, of_workload, room);
   const trace::JobTrace& traces = *workload.traces;
-  const std::unique_ptr<PartsRun> parts = make_parts(config, options, workload);
-  const bool in_parts = parts != nullptr && alone(*workload.job, options.parts.parts == "auto").empty();
+  const std::string why_alone = alone(*workload.job, options.parts.parts == "auto");
+  const std::unique_ptr<PartsRun> parts = make_parts(config, options, workload, why_alone);
+  const bool in_parts = parts != nullptr && why_alone.empty();
   if (!parts || parts->first())
     for (const std::string& warning : traces.warnings()) warn(warning);
   if (parts) parts->split([&] { run_other_part(*parts, config, workload); });
-  const bool whole = parts == nullptr || !parts->several();  // also if all runs again in one process
-  SplitRun split(workload.job, !whole || !options.record.block.empty() || causes != nullptr ||
+  const bool several = parts != nullptr && parts->several();  // not if all runs again in one process
+  SplitRun split(workload.job, several || !options.record.block.empty() || causes != nullptr ||
                                    config.output.timeline || !config.output.waves.empty() ||
                                    workload.text != nullptr);
   const OutputFolder folder(

@@ -152,22 +152,15 @@ implementations:
   - {modules: hbm1, implementation: "rtl:BLOCK(period=1 ns)"}
 )file";
 
-const char* const kAxiMemoryTests = R"file(
-# The machine of machine.yaml, without data and with it. The reductions move nine times what the memory holds, so that
-# what it has stored is read back and compared.
-foreach(data none int32)
-  set(options --size 4MiB --no-fold --set plugins=$<TARGET_FILE:BLOCK>)
-  if(NOT data STREQUAL none)
-    list(APPEND options --data ${data})
-  endif()
-  add_test(NAME BLOCK_${data} COMMAND ${WEFT} collective ${CMAKE_CURRENT_SOURCE_DIR}/machine.yaml ${options})
-endforeach()
-)file";
+const char* const kAboutTests =
+    R"file(# The machine of machine.yaml, without data and with it. The reductions move nine times what the memory holds, so that
+# what it has stored is read back and compared.)file";
 
 }  // namespace
 
 RtlTemplate axi_memory_template() {
-  return {"axi_memory", kAxiMemoryRtl, kAxiMemoryAdapter, kAxiMemoryMachine, kAxiMemoryTests};
+  return {"axi_memory", kAxiMemoryRtl, kAxiMemoryAdapter, kAxiMemoryMachine,
+          collective_tests(kAboutTests, "4MiB")};
 }
 
 }  // namespace weft::cli

@@ -19,9 +19,8 @@ find_program(WEFT weft HINTS ${weft_DIR}/../../../bin REQUIRED)
 )file";
 
 const char* const kCollectiveTests = R"file(
-# The machine of machine.yaml, with the block and without it.
 foreach(data none int32)
-  set(options --size 256KiB --no-fold --set plugins=$<TARGET_FILE:BLOCK>)
+  set(options --size SIZE --no-fold --set plugins=$<TARGET_FILE:BLOCK>)
   if(NOT data STREQUAL none)
     list(APPEND options --data ${data})
   endif()
@@ -418,8 +417,16 @@ const std::vector<RtlTemplate>& rtl_templates() {
   return all;
 }
 
+std::string collective_tests(const char* about, const char* size) {
+  std::string loop = kCollectiveTests;
+  loop.replace(loop.find("SIZE"), 4, size);
+  return std::string("\n") + about + loop;
+}
+
 std::string rtl_project(const RtlTemplate& of) {
-  return std::string(kProject) + (of.tests != nullptr ? of.tests : kCollectiveTests);
+  if (!of.tests.empty()) return kProject + of.tests;
+  return kProject +
+         collective_tests("# The machine of machine.yaml, with the block and without it.", "256KiB");
 }
 
 }  // namespace weft::cli

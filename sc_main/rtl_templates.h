@@ -14,11 +14,11 @@ namespace weft::cli {
 /// Of one kind of block.
 struct RtlTemplate {
   const char* kind;
-  const char* rtl;              ///< BLOCK.sv
-  const char* adapter;          ///< BLOCK.cpp
-  const char* machine;          ///< machine.yaml
-  const char* tests = nullptr;  ///< end of CMakeLists.txt; null: a collective
-  const char* job = nullptr;    ///< job.txt, which machine.yaml runs; null: none
+  const char* rtl;            ///< BLOCK.sv
+  const char* adapter;        ///< BLOCK.cpp
+  const char* machine;        ///< machine.yaml
+  std::string tests = {};     ///< end of CMakeLists.txt; empty: a collective
+  const char* job = nullptr;  ///< job.txt, which machine.yaml runs; null: none
 };
 
 const std::vector<RtlTemplate>& rtl_templates();
@@ -26,6 +26,8 @@ const std::vector<RtlTemplate>& rtl_templates();
 RtlTemplate axi_memory_template();
 RtlTemplate unit_template();
 RtlTemplate npu_template();
+/// RtlTemplate::tests by a collective of that size, without data and with it. `about`: lines of a comment.
+std::string collective_tests(const char* about, const char* size);
 /// CMakeLists.txt of a project.
 std::string rtl_project(const RtlTemplate& of);
 

@@ -51,8 +51,8 @@ void say_who_left() {
   const sc_core::sc_process_handle process = sc_core::sc_get_current_process_handle();
   note(
       fmt::format("weft: error: at {}{}: a module called exit(), or `$finish` in Verilog, which ends the "
-                  "program: there are "
-                  "no results; let it report an error (SC_REPORT_ERROR, or an exception) in place of that",
+                  "program: there are no results; let it report an error (SC_REPORT_ERROR, or an exception) "
+                  "in place of that",
                   sc_core::sc_time_stamp().to_string(),
                   process.valid() ? fmt::format(", in process {}", process.name()) : std::string()));
   std::fflush(nullptr);
