@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
 #endif
 
 namespace weft {
@@ -40,7 +41,7 @@ bool put_heap_in_large_pages() {
 namespace {
 
 constexpr size_t kLargePage = size_t{2} << 20;
-constexpr size_t kSmall = size_t{64} << 10;  ///< below the size at which malloc() leaves the heap
+constexpr int kMappings = 65536;  ///< blocks of malloc() that may be mappings of their own: its default
 
 uintptr_t heap_end() {
   return reinterpret_cast<uintptr_t>(sbrk(0));
@@ -55,10 +56,26 @@ bool limited() {
   return false;
 }
 
+/// Addresses without memory count as memory (vm.overcommit_memory: 2).
+bool addresses_are_counted() {
+  std::ifstream file("/proc/sys/vm/overcommit_memory");
+  int mode = 0;
+  return !(file >> mode) || mode == 2;
+}
+
 size_t wanted() {
   const auto pages = static_cast<uint64_t>(std::max(0L, sysconf(_SC_PHYS_PAGES)));
   const uint64_t memory = pages * static_cast<uint64_t>(std::max(0L, sysconf(_SC_PAGESIZE)));
-  return static_cast<size_t>(std::min<uint64_t>(uint64_t{1} << 30, memory / 8));
+  const uint64_t most =
+      addresses_are_counted() ? std::min<uint64_t>(uint64_t{1} << 30, memory / 8) : memory / 2;
+  return static_cast<size_t>(most / kLargePage * kLargePage);
+}
+
+/// The heap's end can be moved by so many bytes.
+bool can_grow(size_t size) {
+  const auto step = static_cast<intptr_t>(size);
+  if (sbrk(step) == reinterpret_cast<void*>(-1)) return false;
+  return sbrk(-step) != reinterpret_cast<void*>(-1);
 }
 
 }  // namespace
@@ -66,19 +83,18 @@ size_t wanted() {
 /// malloc() moves the heap's end by a little at a time, and every move makes pages of its own kind. One large
 /// move comes first; the pages of it are asked for before any is used.
 bool put_heap_in_large_pages() {
-  const size_t size = wanted() / kLargePage * kLargePage;
-  const uintptr_t before = heap_end();
+  const size_t size = wanted();
   // What is freed at the heap's end stays there: malloc() would give the move back.
-  if (size == 0 || limited() || mallopt(M_TRIM_THRESHOLD, -1) == 0 ||
-      mallopt(M_TOP_PAD, static_cast<int>(size)) == 0)
-    return false;
-  // What is left of the present heap is less than these together.
-  void* blocks[8] = {};
-  for (void*& block : blocks) block = heap_end() == before ? std::malloc(kSmall) : nullptr;
-  for (void* block : blocks) std::free(block);
-  // From here on the heap grows as it always does. malloc() has stopped to adapt when blocks become mappings
-  // of their own; only very large ones shall.
-  mallopt(M_TOP_PAD, 128 << 10);
+  if (size == 0 || limited() || mallopt(M_TRIM_THRESHOLD, -1) == 0) return false;
+  const uintptr_t before = heap_end();
+  if (!can_grow(size)) return false;
+  // The move: a block that may not be a mapping of its own, whatever its size. (Volatile: the compiler may
+  // leave out a block that nobody uses.)
+  mallopt(M_MMAP_MAX, 0);
+  void* volatile block = std::malloc(size);
+  std::free(block);
+  mallopt(M_MMAP_MAX, kMappings);
+  // From here on only very large blocks are mappings.
   mallopt(M_MMAP_THRESHOLD, 4 << 20);
   const uintptr_t begin = (before + kLargePage - 1) / kLargePage * kLargePage;
   const uintptr_t end = heap_end() / kLargePage * kLargePage;

@@ -9,10 +9,11 @@
 
 namespace weft {
 
-/// Call it first in main(). The heap's first gigabyte, or an eighth of the machine's memory if that is less,
-/// gets its addresses now and its memory when it is used. False: the C library or the system is another one
-/// or refuses, or the process has a limit of its addresses; the heap then has pages of the usual size. Under
-/// the sanitizers it does nothing.
+/// Call it first in main(). The heap gets addresses for half of the machine's memory now, and memory when it
+/// is used. Where the system counts addresses as memory it gets a gigabyte of them, or an eighth of the
+/// machine's memory if that is less. False: the C library or the system is another one or refuses, or the
+/// process has a limit of its addresses; the heap then has pages of the usual size. Under the sanitizers it
+/// does nothing.
 bool put_heap_in_large_pages();
 
 }  // namespace weft

@@ -28,6 +28,7 @@
 
 #include "bench/packet/golden.h"
 #include "bench/packet/train_bench.h"
+#include "configs/large_heap.h"
 #include "tlm_interconnect/packet/traffic.h"
 
 using namespace weft;
@@ -203,6 +204,7 @@ int pfc(uint64_t cycles) {
 }  // namespace
 
 int sc_main(int argc, char* argv[]) {
+  put_heap_in_large_pages();  // as `weft` does
   const std::string what = argc > 1 ? argv[1] : "speed";
   const std::string data = argc > 2 ? argv[2] : "";
   const uint32_t seeds = argc > 3 ? static_cast<uint32_t>(std::atoi(argv[3])) : 5;
