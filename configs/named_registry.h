@@ -50,8 +50,9 @@ class NamedRegistry {
   /// Errors: UserError(usage) that lists the known names.
   const Entry& at(const std::string& name) const {
     if (const Entry* entry = find(name)) return *entry;
-    throw UserError(ExitCode::usage,
-                    fmt::format("there is no {} '{}'; known: {}", what_, name, fmt::join(names(), ", ")));
+    const std::string known =
+        entries_.empty() ? "none is known" : fmt::format("known: {}", fmt::join(names(), ", "));
+    throw UserError(ExitCode::usage, fmt::format("there is no {} '{}'; {}", what_, name, known));
   }
   /// In the order in which they were added; references stay valid.
   const std::deque<Entry>& entries() const { return entries_; }

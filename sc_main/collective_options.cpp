@@ -15,6 +15,7 @@
 #include "configs/units.h"
 #include "sc_main/json_text.h"
 #include "sc_main/machines/catalogue.h"
+#include "workload/collectives/algorithm.h"
 
 namespace weft::cli {
 namespace {
@@ -157,7 +158,10 @@ Config make_config(CollectiveOptions o, CollectiveOp op) {
   return config;
 }
 
-uint32_t parse_root(const std::string& text, const Config& config) {
+uint32_t parse_root(const std::string& text, CollectiveOp op, const Config& config) {
+  if (text.empty()) return 0;
+  if (!collectives::rooted(op))
+    fail(fmt::format("--root {}: {} has no root; leave it out", text, to_string(op)));
   uint64_t root = 0;
   try {
     root = parse_integer(text);

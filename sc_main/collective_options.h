@@ -25,7 +25,7 @@ struct CollectiveOptions {
   std::string op = "all_reduce";
   std::string algorithm, chunks, active_chunks, queues, order, scheduling, dimension_scheduling, reduction,
       endpoint_delay;
-  std::string size, sizes, root = "0";
+  std::string size, sizes, root;
   SizeRange range;
   bool json = false;
   bool no_fold = false;
@@ -44,7 +44,8 @@ struct CollectiveOptions {
 
 /// All of these throw UserError(usage), which names the option.
 Config make_config(CollectiveOptions options, CollectiveOp op);
-uint32_t parse_root(const std::string& text, const Config& config);
+/// 0 if it was not given.
+uint32_t parse_root(const std::string& text, CollectiveOp op, const Config& config);
 /// The sizes in the order in which they run; a barrier has one of 0 bytes.
 std::vector<uint64_t> all_sizes(const CollectiveOptions& options, CollectiveOp op);
 

@@ -22,6 +22,7 @@
 #include "sc_main/generate_models.h"
 #include "sc_main/generate_moe.h"
 #include "sc_main/text_options.h"
+#include "workload/collectives/algorithm.h"
 #include "workload/generate/collective.h"
 #include "workload/generate/llm.h"
 #include "workload/trace/slowdown.h"
@@ -179,7 +180,7 @@ struct CollectiveOptions {
   std::string algorithm;
   std::string topology;
   std::string op = "all_reduce";
-  std::string root = "0";
+  std::string root;
   std::string out;
   std::string name;
 };
@@ -210,8 +211,12 @@ ExitCode collective(const CollectiveOptions& options) {
   program.algorithm = options.algorithm;
   program.op = parse_operation("--op", options.op);
   program.members = members_of(options.topology);
+  if (!options.root.empty() && !collectives::rooted(program.op))
+    throw UserError(ExitCode::usage, fmt::format("--root {}: {} has no root; leave it out", options.root,
+                                                 to_string(program.op)));
   try {
-    program.root = static_cast<uint32_t>(std::min<uint64_t>(parse_integer(options.root), ~uint32_t{0}));
+    if (!options.root.empty())
+      program.root = static_cast<uint32_t>(std::min<uint64_t>(parse_integer(options.root), ~uint32_t{0}));
   } catch (const UserError& e) {
     throw UserError(ExitCode::usage, fmt::format("--root: {}", e.what()));
   }

@@ -63,6 +63,8 @@ class Component {
   /// Adds a line for every law of conservation that does not hold when nothing is under way any more. What
   /// only the sum over all modules shows is the machine's to find.
   virtual void find_unbalanced(std::vector<std::string>&) const {}
+  /// Adds what the reader of the results has to know of this part, a line each: warnings of summary.json.
+  virtual void find_warnings(std::vector<std::string>&) const {}
 };
 
 }  // namespace weft

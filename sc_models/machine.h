@@ -227,6 +227,8 @@ class Machine : public sc_core::sc_module {
   /// The same in two: what the sum over all parts of a machine shows, and what each part shows.
   static std::vector<std::string> unbalanced_sums(const Totals& totals);
   std::vector<std::string> unbalanced_modules() const;
+  /// Of all parts, when the run is over (Component::find_warnings).
+  std::vector<std::string> warnings_of_modules() const;
 
   /// Why nothing moves any more in the machine: what collective units wait for, why packets do not move (with
   /// the cycle of buffers if there is one), what switches hold. Empty when nothing is held.

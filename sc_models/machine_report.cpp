@@ -244,6 +244,12 @@ std::vector<std::string> Machine::unbalanced_sums(const Totals& t) {
   return broken;
 }
 
+std::vector<std::string> Machine::warnings_of_modules() const {
+  std::vector<std::string> warnings;
+  for (const Component* component : components_) component->find_warnings(warnings);
+  return warnings;
+}
+
 std::vector<std::string> Machine::unbalanced_modules() const {
   std::vector<std::string> broken;
   for (const Component* component : components_) component->find_unbalanced(broken);

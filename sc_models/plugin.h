@@ -39,7 +39,7 @@
 namespace weft {
 
 /// Grows with every change that a plugin built before would not survive.
-constexpr uint32_t kPluginInterface = 9;
+constexpr uint32_t kPluginInterface = 10;
 
 /// What a plugin must share with the program besides: the SystemC release, and whether internal assertions
 /// are compiled in, which changes classes.

@@ -56,6 +56,7 @@ void add_findings(RunResult& result, const std::vector<std::string>& unbalanced,
   result.broken_invariants.insert(result.broken_invariants.begin(), unbalanced.begin(), unbalanced.end());
   result.unbalanced = unbalanced.size();
   result.warnings.insert(result.warnings.end(), machine.warnings().begin(), machine.warnings().end());
+  for (std::string& line : machine.warnings_of_modules()) result.warnings.push_back(std::move(line));
 }
 
 }  // namespace

@@ -62,6 +62,8 @@ void warn_of_late_frame(const std::string& block, const MessageFace& message, Pi
                         Picoseconds last);
 /// A line of a stall report about so many of them. "": there is none.
 std::string late_line(uint64_t frames);
+/// A warning of the results about them. There are some.
+std::string late_warning(const std::string& block, uint64_t frames);
 
 /// Lines of a stall report: what the adapters of a pair of ports wait for.
 std::string stall_lines(const StreamMaster& in, const StreamSlave& out);

@@ -108,4 +108,9 @@ void RtlLink::find_unbalanced(std::vector<std::string>& lines) const {
   faults_.tell(fmt::format("{} in the link {}: fault of the RTL block", name(), link_), lines);
 }
 
+void RtlLink::find_warnings(std::vector<std::string>& lines) const {
+  if (late_frames() != 0)
+    lines.push_back(late_warning(fmt::format("{} in the link {}", name(), link_), late_frames()));
+}
+
 }  // namespace weft::cosim

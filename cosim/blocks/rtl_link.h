@@ -45,6 +45,7 @@ class RtlLink : public LinkModel, public FaultTeller {
   size_t in_flight() const override { return way_[0].book.size() + way_[1].book.size(); }
   std::string stall_text() const override;
   void find_unbalanced(std::vector<std::string>& lines) const override;
+  void find_warnings(std::vector<std::string>& lines) const override;
   /// Of both directions: port 0 forward, 1 backward.
   const std::vector<BlockFault>& faults() const override { return faults_.kept(); }
   /// Whose last beat came later than the first one had promised, by a clock's period or more.

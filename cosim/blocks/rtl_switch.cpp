@@ -124,4 +124,8 @@ void RtlSwitch::find_unbalanced(std::vector<std::string>& lines) const {
   faults_.tell(std::string(name()) + ": fault of the RTL block", lines);
 }
 
+void RtlSwitch::find_warnings(std::vector<std::string>& lines) const {
+  if (late_frames_ != 0) lines.push_back(late_warning(name(), late_frames_));
+}
+
 }  // namespace weft::cosim

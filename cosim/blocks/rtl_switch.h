@@ -46,6 +46,7 @@ class RtlSwitch : public SwitchModel, public FaultTeller {
   size_t in_flight() const override { return book_.size(); }
   std::string explain_stall() const override;
   void find_unbalanced(std::vector<std::string>& lines) const override;
+  void find_warnings(std::vector<std::string>& lines) const override;
   const std::vector<BlockFault>& faults() const override { return faults_.kept(); }
   /// Whose last beat came later than the first one had promised, by a clock's period or more.
   uint64_t late_frames() const { return late_frames_; }

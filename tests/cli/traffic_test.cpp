@@ -382,6 +382,8 @@ TEST(Traffic, BadOptionsNameThemselvesTheValueAndWhatIsAllowed) {
                {{"--pattern", "permutation"}, {"--pattern", "file"}},
                {{"--pattern", "hotspot", "--hotspot-rank", "16"}, {"--pattern hotspot", "16", "16 ranks"}},
                {{"--pattern", "hotspot", "--hotspot-weight", "0"}, {"weight", "above 0"}},
+               {{"--hotspot-rank", "1"}, {"--hotspot-rank 1", "--pattern uniform", "all_to_one"}},
+               {{"--pattern", "all_to_one", "--hotspot-weight", "9"}, {"--hotspot-weight 9", "give hotspot"}},
                {{"--load", "0"}, {"--load '0'", "between"}},
                {{"--load", "1.5"}, {"--load '1.5'", "and 1"}},
                {{"--load", "nan"}, {"--load 'nan'"}},
@@ -439,6 +441,7 @@ TEST(Traffic, BadOptionsNameThemselvesTheValueAndWhatIsAllowed) {
   }
   EXPECT_TRUE(
       traffic({"--topology", "Ring(6)", "--pattern", "transpose"}).says({"--pattern", "power of two"}));
+  EXPECT_TRUE(traffic({"--topology", "Switch(1)", "--no-self"}).says({"--no-self", "one rank"}));
   EXPECT_TRUE(traffic({}).says({"--topology"}));
   EXPECT_EQ(traffic({}).status, 2);
   EXPECT_EQ(traffic({"absent.yaml"}).status, 2);

@@ -98,7 +98,9 @@ std::string outcome(const std::string& modules, const std::string& implementatio
            job.start(CollectiveOp::all_gather, bytes);
            if (!weft::test::run_to_the_end(job)) return "stalled: " + job.stall_report();
            std::string text;
-           for (const std::string& line : job.result().broken_invariants) text += line + "\n";
+           const RunResult result = job.result();
+           for (const std::string& line : result.broken_invariants) text += line + "\n";
+           for (const std::string& line : result.warnings) text += "warning: " + line + "\n";
            return text + fmt::format("{} late\n", counted);
          })
       .text;
@@ -125,6 +127,10 @@ TEST(BlockGaps, TheFirstLateFrameOfABlockIsAWarningAndAllAreCounted) {
     EXPECT_EQ(text.find("SystemC warning", at + 1), std::string::npos) << text;
     EXPECT_NE(text.find("the last beat of its frame comes ", at), std::string::npos) << text;
     EXPECT_NE(text.find("out without gaps", at), std::string::npos) << text;
+    // .. and a line of summary.json.
+    const size_t told = text.find("warning: job." + module.substr(0, module.find(':')));
+    EXPECT_NE(told, std::string::npos) << text;
+    EXPECT_NE(text.find(" came out with gaps", told), std::string::npos) << text;
   };
   says(outcome("switch1_1", "gaps(period=1 ns, pause=900, patience=5000)", 1 << 14), "switch1_1: at ");
   says(outcome("nmu1.d0_plus", "gaps_in_link(period=1 ns, pause=900, patience=5000)", 1 << 14), "");
