@@ -15,6 +15,7 @@
 #include "configs/printable.h"
 #include "sc_main/decimal.h"
 #include "sc_main/footprint_results.h"
+#include "sc_main/format_in_blocks.h"
 #include "sc_main/interruption.h"
 #include "sc_main/json_text.h"
 #include "sc_main/result_sums.h"
@@ -30,6 +31,19 @@ std::string whole(Wide value) {
   return value <= ~uint64_t{0} ? std::to_string(static_cast<uint64_t>(value)) : nanoseconds(value * 1000);
 }
 
+/// A line for each row.
+template <typename Row, typename Line>
+void append_rows(ResultFile& file, const std::vector<Row>& rows, const Line& line) {
+  format_in_blocks(
+      rows.size(),
+      [&](size_t begin, size_t end) {
+        std::string lines;
+        for (size_t i = begin; i < end; ++i) lines += line(rows[i]);
+        return lines;
+      },
+      [&](const std::string& lines) { file.append(lines); });
+}
+
 template <class Row>
 std::string mean(Wide sum, const Row& row) {
   return mean_nanoseconds(sum, std::max<uint32_t>(1, row.ranks));
@@ -40,11 +54,12 @@ void write_ranks(const OutputFolder& folder, const RunRecord& record, FileSet* t
   file.append(
       "rank,time_ns,compute_ns,local_memory_ns,remote_memory_ns,communication_ns,idle_ns,communicating_ns,"
       "finished_ns\n");
-  for (const RankRow& row : record.result.ranks) {
-    std::string line = fmt::format("{},{}", row.rank, nanoseconds(record.result.time));
+  const std::string time = nanoseconds(record.result.time);
+  append_rows(file, record.result.ranks, [&](const RankRow& row) {
+    std::string line = fmt::format("{},{}", row.rank, time);
     for (const Category& c : kCategories) line += "," + nanoseconds(row.time.*c.time);
-    file.append(fmt::format("{},{},{}\n", line, nanoseconds(row.communicating), nanoseconds(row.finished)));
-  }
+    return fmt::format("{},{},{}\n", line, nanoseconds(row.communicating), nanoseconds(row.finished));
+  });
   file.close();
 }
 
@@ -103,12 +118,13 @@ void write_links(const OutputFolder& folder, const RunResult& result, FileSet* t
       "name,to,dimension,bytes,messages,busy_ns,busy_fraction,queued_ns,packets,fidelity,marked,pauses,"
       "paused_ns,"
       "overruns\n");
-  for (const LinkRow& row : result.links)
-    file.append(fmt::format("{},{},{},{},{},{},{:.6f},{},{},{},{},{},{},{}\n", csv_field(row.name),
-                            csv_field(row.to), row.dimension, row.bytes, row.messages, nanoseconds(row.busy),
-                            fraction(row.busy, result.time), nanoseconds(row.queued), row.packets,
-                            to_string(row.fidelity), row.marked, row.pauses, nanoseconds(row.paused),
-                            row.overruns));
+  append_rows(file, result.links, [&](const LinkRow& row) {
+    return fmt::format("{},{},{},{},{},{},{:.6f},{},{},{},{},{},{},{}\n", csv_field(row.name),
+                       csv_field(row.to), row.dimension, row.bytes, row.messages, nanoseconds(row.busy),
+                       fraction(row.busy, result.time), nanoseconds(row.queued), row.packets,
+                       to_string(row.fidelity), row.marked, row.pauses, nanoseconds(row.paused),
+                       row.overruns);
+  });
   file.close();
 }
 
@@ -223,6 +239,19 @@ class RowText {
   std::vector<std::string> phases_;
 };
 
+/// Lines of collectives.csv and phases.csv.
+struct CollectiveLines {
+  std::string collectives;
+  std::string phases;
+
+  void add(const CollectiveRow& row, RowText& text) {
+    text.tell(row);
+    const std::string which = fmt::format("{},{},{},", row.stream, to_string(row.op), csv_field(row.group));
+    for (const std::string& phase : text.phases()) phases.append(which).append(phase);
+    collectives.append(which).append(text.line());
+  }
+};
+
 }  // namespace
 
 void write_collectives(const OutputFolder& folder, const std::vector<CollectiveRow>& rows,
@@ -237,17 +266,18 @@ void write_collectives(const OutputFolder& folder, const std::vector<CollectiveR
   file.append(planned ? ",algo,proto,channels\n" : "\n");
   phases.append(
       "stream,op,group,name,iteration,layer,phase,what,phase_op,dimension,algorithm,queue_ns,network_ns\n");
-  RowText text(planned);
-  for (const CollectiveRow& row : rows) {
-    text.tell(row);
-    const std::string which = fmt::format("{},{},{},", row.stream, to_string(row.op), csv_field(row.group));
-    for (const std::string& phase : text.phases()) {
-      phases.append(which);
-      phases.append(phase);
-    }
-    file.append(which);
-    file.append(text.line());
-  }
+  format_in_blocks(
+      rows.size(),
+      [&](size_t begin, size_t end) {
+        CollectiveLines lines;
+        RowText text(planned);
+        for (size_t i = begin; i < end; ++i) lines.add(rows[i], text);
+        return lines;
+      },
+      [&](const CollectiveLines& lines) {
+        phases.append(lines.phases);
+        file.append(lines.collectives);
+      });
   file.close();
   phases.close();
 }

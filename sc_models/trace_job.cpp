@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -268,21 +267,36 @@ JobPart::Collectives TraceJob::collectives() const {
 
 JobPart::Collectives TraceJob::take_collectives() {
   if (!folding_.classes().empty()) return collectives();
-  std::vector<uint32_t> order(rows_.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [this](uint32_t a, uint32_t b) {
-    return rows_[a].started != rows_[b].started ? rows_[a].started < rows_[b].started
-                                                : rows_[a].stream < rows_[b].stream;
-  });
+  struct Place {  // side by side: rows are far apart
+    Picoseconds started;
+    uint32_t stream;
+    uint32_t row;
+  };
+  std::vector<uint32_t> order;
+  {
+    std::vector<Place> places;
+    places.reserve(rows_.size());
+    for (uint32_t i = 0; i < rows_.size(); ++i) places.push_back({rows_[i].started, rows_[i].stream, i});
+    std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
+      return a.started != b.started ? a.started < b.started : a.stream < b.stream;
+    });
+    order.reserve(places.size());
+    for (const Place& place : places) order.push_back(place.row);
+  }
   // Cycle by cycle, in place: order[i] is the row that belongs at i.
   for (uint32_t i = 0; i < order.size(); ++i) {
+    if (order[i] == i) continue;
+    CollectiveRow first = std::move(rows_[i]);
+    const auto first_named_by = named_by_[i];
     uint32_t at = i;
     while (order[at] != i) {
       const uint32_t from = std::exchange(order[at], at);
-      std::swap(rows_[at], rows_[from]);
-      std::swap(named_by_[at], named_by_[from]);
+      rows_[at] = std::move(rows_[from]);
+      named_by_[at] = named_by_[from];
       at = from;
     }
+    rows_[at] = std::move(first);
+    named_by_[at] = first_named_by;
     order[at] = at;
   }
   return {std::move(rows_), std::move(named_by_)};

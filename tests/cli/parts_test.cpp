@@ -12,11 +12,13 @@
 #include <functional>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 #include <systemc>
 #include <vector>
 
 #include "sc_main/decimal.h"
+#include "sc_main/format_in_blocks.h"
 #include "sc_main/json_text.h"
 #include "sc_main/near_signals.h"
 #include "sc_main/output_folder.h"
@@ -46,6 +48,34 @@ TEST(Decimal, NanosecondsAreExact) {
   EXPECT_EQ(nanoseconds(Picoseconds{9007199254740993}), "9007199254740.993");
   EXPECT_EQ(nanoseconds(kNever), "18446744073709551.615");
   EXPECT_EQ(nanoseconds(static_cast<Wide>(kNever) * 1000), "18446744073709551615");
+}
+
+std::string numbers(size_t begin, size_t end) {
+  std::string text;
+  for (size_t i = begin; i < end; ++i) text += std::to_string(i) + "\n";
+  return text;
+}
+
+TEST(FormatInBlocks, WritesAllRowsInOrder) {
+  for (const size_t rows : {0, 1, 6, 7, 8, 13, 14, 15, 1000}) {
+    std::string text;
+    format_in_blocks(
+        rows, numbers, [&](const std::string& lines) { text += lines; }, 7);
+    EXPECT_EQ(text, numbers(0, rows)) << rows;
+  }
+}
+
+TEST(FormatInBlocks, TellsWhatIsThrown) {
+  size_t written = 0;
+  const auto write = [&](const std::string&) { ++written; };
+  const auto fails = [](size_t begin, size_t end) {
+    if (begin == 21) throw std::runtime_error("row 21");
+    return numbers(begin, end);
+  };
+  EXPECT_THROW(format_in_blocks(1000, fails, write, 7), std::runtime_error);
+  EXPECT_EQ(written, 3u);
+  const auto full = [](const std::string&) { throw std::length_error("the disk is full"); };
+  EXPECT_THROW(format_in_blocks(1000, numbers, full, 7), std::length_error);
 }
 
 TEST(Decimal, MeansAreRoundedToPicoseconds) {

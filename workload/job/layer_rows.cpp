@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "configs/natural_order.h"
@@ -59,8 +61,11 @@ std::vector<LayerRow> layer_rows(std::vector<LayerRow>&& of_nodes,
                                  const std::vector<CollectiveRow>& collectives) {
   std::map<graph::LayerName, LayerRow> rows;
   for (const LayerRow& row : of_nodes) add(rows[{row.iteration, row.layer}], row);
+  std::unordered_map<const std::string*, LayerRow*> named;  // names are shared by many collectives
   for (const CollectiveRow& collective : collectives) {
-    LayerRow& row = rows[graph::layer_of(collective.name.str())];
+    LayerRow*& known = named[&collective.name.str()];
+    if (known == nullptr) known = &rows[graph::layer_of(collective.name.str())];
+    LayerRow& row = *known;
     ++row.collectives;
     row.bytes += collective.bytes;
     if (collective.started != kNever && collective.members_done == collective.ranks)
