@@ -217,15 +217,15 @@ TEST(RtlNpu, FaultsAndMistakesAreTold) {
   const auto says = [](const std::string& text, const std::vector<std::string>& parts) {
     for (const std::string& part : parts) EXPECT_NE(text.find(part), std::string::npos) << text;
   };
-  says(outcome(of_npu_3(chain(2)), "rtl:npu_timer(bug=1)"),
+  says(outcome(of_npu_3(chain(2)), "rtl:npu_timer(bug=1, patience=100)"),
        {"stalled: ", "npu3: its RTL has not answered 1 commands", "comp100", "answers tag",
         "of which there is no command"});
-  says(outcome(of_npu_3(chain(2)), "rtl:npu_timer(bug=2)"),
+  says(outcome(of_npu_3(chain(2)), "rtl:npu_timer(bug=2, patience=100)"),
        {"stalled: ", "npu3: its RTL has not answered 1 commands", "comp100"});
   // Eight commands fill the block: the ninth waits for TREADY.
   std::vector<PbNode> many;
   for (uint64_t id = 0; id < 12; ++id) many.push_back(access(kNode + id, false, 64));
-  says(outcome(of_npu_3(many), "rtl:npu_timer(bug=2)"),
+  says(outcome(of_npu_3(many), "rtl:npu_timer(bug=2, patience=100)"),
        {"has not answered 12 commands", "pins s_cmd", "TVALID", "waits for", "TREADY"});
   says(outcome(of_npu_3(chain(1)), "rtl:npu_timer(memory=none)"), {"it can be `block` or `model`"});
   says(outcome(of_npu_3(chain(1)), "rtl:behind"), {"is no RTL"});
