@@ -20,6 +20,7 @@
 #include "configs/stop.h"
 #include "configs/types.h"
 #include "sc_models/settled_call.h"
+#include "tlm_interconnect/ports/fetch_ahead.h"
 #include "tlm_interconnect/ports/instant_queue.h"
 
 namespace weft {
@@ -99,7 +100,7 @@ class ActivationWheel : public sc_core::sc_module {
         return;
       }
       Wakeable& module = *modules_[queue_.pop()];
-      fetch_ahead();
+      ahead_.popped(queue_, modules_);
       if (module.due_ > now) continue;  // it has asked for an earlier time since, and was run then
       module.due_ = kNever;
       module.running_ = true;
@@ -111,46 +112,6 @@ class ActivationWheel : public sc_core::sc_module {
     if (next_ != kNever) wake_.notify(sc_core::sc_time::from_value(next_ - now));
   }
 
-  /// The memory of the modules that probably come next, at this instant or the ones after it: a step each,
-  /// since what one asks for stands in lines that it has asked for before. The next one of all has been
-  /// through all steps; memory takes longer than it runs.
-  void fetch_ahead() {
-    constexpr uint32_t kNone = fabric::InstantQueue::kNone;
-    const uint32_t next = queue_.peek();
-    if (next == ahead_[0] && ahead_[2] != kNone) {
-      // Mostly the ones after the next are those that were seen the last time, but for what has been added.
-      const uint32_t fourth = queue_.peek_after(ahead_[2]);
-      if (fourth != kNone) return fetch_steps(ahead_[1], ahead_[2], fourth);
-    }
-    uint32_t instants = 0;  // after this one
-    const auto after = [&](uint32_t number) {
-      const uint32_t here = instants == 0 ? queue_.peek_after(number) : kNone;
-      return here != kNone ? here : queue_.peek_later(instants++);
-    };
-    const uint32_t second = after(next != kNone ? next : queue_.peek_later(instants++));
-    const uint32_t third = after(second);
-    fetch_steps(second, third, after(third));
-    if (instants == 0) return;
-    ahead_[2] = kNone;  // it is not seen among those of this instant
-    const uint32_t fifth = queue_.peek_later(instants);
-    if (fifth != kNone) __builtin_prefetch(&modules_[fifth]);
-  }
-  void fetch_steps(uint32_t second, uint32_t third, uint32_t fourth) {
-    constexpr uint32_t kNone = fabric::InstantQueue::kNone;
-    if (second != kNone) modules_[second]->prepare(true);
-    if (third != kNone) modules_[third]->prepare(false);
-    if (fourth != kNone) fetch(modules_[fourth]);
-    ahead_[0] = second;
-    ahead_[1] = third;
-    ahead_[2] = fourth;
-  }
-  /// The lines that follow a Wakeable are the ones its module keeps its hottest data in.
-  static void fetch(const Wakeable* module) {
-    const char* at = reinterpret_cast<const char*>(module);
-    for (int line = 0; line < kFetchLines; ++line) __builtin_prefetch(at + 64 * line);
-  }
-  static constexpr int kFetchLines = 6;
-
   fabric::InstantQueue queue_;  ///< of modules' numbers
   std::vector<Wakeable*> modules_;
   SettledCall settled_;
@@ -158,9 +119,7 @@ class ActivationWheel : public sc_core::sc_module {
   sc_core::sc_event wake_;
   Picoseconds next_ = kNever;
   bool running_ = false;
-  /// The modules after the next one when that was looked for last.
-  uint32_t ahead_[3] = {fabric::InstantQueue::kNone, fabric::InstantQueue::kNone,
-                        fabric::InstantQueue::kNone};
+  fabric::FetchAhead ahead_;
 };
 
 void Wakeable::wake_at(Picoseconds time) {

@@ -15,6 +15,7 @@
 
 #include "configs/stop.h"
 #include "tlm_interconnect/packet/ticks.h"
+#include "tlm_interconnect/ports/fetch_ahead.h"
 #include "tlm_interconnect/ports/instant_queue.h"
 
 namespace weft::packet {
@@ -27,6 +28,9 @@ class WheelModule {
   virtual ~WheelModule() = default;
   /// It is due.
   virtual void activate() = 0;
+  /// It is due soon, and the lines that follow its WheelModule are here: it may ask for others. First not
+  /// `near`; when another module has run, so that those are here, too, `near`. No effect on results.
+  virtual void prepare(bool near) const { (void)near; }
 
  protected:
   /// At elaboration. Modules are numbered in the order in which they are made.
@@ -81,6 +85,7 @@ class PacketWheel final : public sc_core::sc_module {
     for (const uint32_t number : std::exchange(again_, {})) run_at(number, now);
     while (queue_.next() <= now) {
       const uint32_t number = queue_.pop();
+      ahead_.popped(queue_, modules_);
       if (due_[number] != now) continue;  // it has asked for another time since
       due_[number] = kNever;
       modules_[number]->activate();
@@ -98,6 +103,7 @@ class PacketWheel final : public sc_core::sc_module {
   sc_core::sc_event wake_;
   Picoseconds next_ = kNever;
   bool running_ = false;
+  fabric::FetchAhead ahead_;
 };
 
 WheelModule::WheelModule(PacketWheel& wheel) : wheel_(wheel), place_(wheel.add(*this)) {}

@@ -30,6 +30,19 @@ void Router::wake_and_notify(Ticks t) {
   }
 }
 
+void Router::prepare(bool near) const {
+  const auto fetch = [&](uint32_t p) {
+    const Port& port = ports_[p];
+    if (!near) return fabric::fetch_lines(&port, &port.queued);
+    const VcMask vcs = port.va_mask | port.sa_mask;
+    if (vcs == 0) return;
+    const InputVc& in = inputs_[p * vcs_ + static_cast<uint32_t>(__builtin_ctzll(vcs))];
+    fabric::fetch_lines(&in, &in + 1);
+  };
+  va_ports_.for_each(fetch);
+  sa_ports_.for_each(fetch);
+}
+
 void Router::activate() {
   if (shuffles_ && (shuffle_.next() & 1) != 0) {
     run_again();

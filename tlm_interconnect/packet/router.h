@@ -445,6 +445,7 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
 
   void end_of_elaboration() override;
   void activate() override;
+  void prepare(bool near) const override;
   void receive(uint32_t port, const fabric::Transfer& transfer);
   void receive_burst(uint32_t port, const fabric::Transfer& transfer);
   void receive_credit(uint32_t port, const fabric::Transfer& transfer);

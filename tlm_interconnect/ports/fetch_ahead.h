@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// The memory of modules that will probably run next is asked for while others run. A large machine's modules
+// do not fit into the caches, and which come next is known.
+
+#ifndef WEFT_TLM_INTERCONNECT_PORTS_FETCH_AHEAD_H
+#define WEFT_TLM_INTERCONNECT_PORTS_FETCH_AHEAD_H
+
+#include <cstdint>
+#include <vector>
+
+#include "tlm_interconnect/ports/instant_queue.h"
+
+namespace weft::fabric {
+
+/// Asks for the cache lines from `begin` to before `end`.
+inline void fetch_lines(const void* begin, const void* end) {
+  constexpr int kLine = 64;
+  for (const char* at = static_cast<const char*>(begin); at < end; at += kLine) __builtin_prefetch(at);
+}
+
+class FetchAhead {
+ public:
+  /// A number has been popped from the queue. Asks for the modules that probably come after it, at its
+  /// instant or the ones that follow: a step each, since what one asks for stands in lines that it has asked
+  /// for before
+  /// (`Module::prepare`). The next one of all has been through all steps; memory takes longer than it runs.
+  /// No effect on results.
+  template <typename Module>
+  void popped(const InstantQueue& queue, const std::vector<Module*>& modules) {
+    const uint32_t next = queue.peek();
+    if (next == ahead_[0] && ahead_[2] != kNone) {
+      // Mostly the ones after the next are those that were seen the last time, but for what has been added.
+      const uint32_t fourth = queue.peek_after(ahead_[2]);
+      if (fourth != kNone) return steps(modules, ahead_[1], ahead_[2], fourth);
+    }
+    uint32_t instants = 0;  // after this one
+    const auto after = [&](uint32_t number) {
+      const uint32_t here = instants == 0 ? queue.peek_after(number) : kNone;
+      return here != kNone ? here : queue.peek_later(instants++);
+    };
+    const uint32_t second = after(next != kNone ? next : queue.peek_later(instants++));
+    const uint32_t third = after(second);
+    steps(modules, second, third, after(third));
+    if (instants == 0) return;
+    ahead_[2] = kNone;  // it is not seen among those of this instant
+    const uint32_t fifth = queue.peek_later(instants);
+    if (fifth != kNone) __builtin_prefetch(&modules[fifth]);
+  }
+
+ private:
+  static constexpr uint32_t kNone = InstantQueue::kNone;
+  static constexpr int kBytes = 384;  ///< of a module: it keeps there what it needs most
+
+  template <typename Module>
+  void steps(const std::vector<Module*>& modules, uint32_t second, uint32_t third, uint32_t fourth) {
+    if (second != kNone) modules[second]->prepare(true);
+    if (third != kNone) modules[third]->prepare(false);
+    if (fourth != kNone) {
+      const char* const at = reinterpret_cast<const char*>(modules[fourth]);
+      fetch_lines(at, at + kBytes);
+    }
+    ahead_[0] = second;
+    ahead_[1] = third;
+    ahead_[2] = fourth;
+  }
+
+  /// The modules after the next one when that was looked for last.
+  uint32_t ahead_[3] = {kNone, kNone, kNone};
+};
+
+}  // namespace weft::fabric
+
+#endif
