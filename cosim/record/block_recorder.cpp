@@ -204,8 +204,11 @@ void BlockRecorder::begin() {
                         ? std::string("no block of this machine has links with two ends of their own: at "
                                       "`analytical` fidelity messages do not pass links one by one; give the "
                                       "dimension `fidelity: message` or `fidelity: packet`")
-                        : fmt::format("no block of that name has links at `message` or `packet` fidelity{}; "
-                                      "the blocks are {} .. {}",
+                        : fmt::format("no block of that name has links at `message` or `packet` fidelity, "
+                                      "and this run has no memory or NPU of that name to record{}; the "
+                                      "blocks are {} .. {}. A run builds a memory only if something uses "
+                                      "it, such as `collectives.reduction: hbm`; in `weft collective` no "
+                                      "NPU runs nodes",
                                       near.empty() ? "" : fmt::format(" (did you mean `{}`?)", near),
                                       names.front(), names.back())));
   }

@@ -179,6 +179,12 @@ TEST_F(Record, WhatCannotBeIsTold) {
   Ran ran = collective({"--record", "switch9_9", "--record-file", at("a.rec")});
   EXPECT_EQ(ran.status, 2);
   EXPECT_TRUE(ran.says({"--record 'switch9_9': no block of that name", "the blocks are nmu0"})) << ran.err;
+  // Modules that the machine has and this run does not build.
+  for (const std::string module : {"hbm3", "npu3"}) {
+    ran = collective({"--record", module, "--record-file", at("a.rec")});
+    EXPECT_EQ(ran.status, 2);
+    EXPECT_TRUE(ran.says({"--record '" + module + "': no block", "`collectives.reduction: hbm`"})) << ran.err;
+  }
   ran = collective({"--record-file", at("a.rec")});
   EXPECT_EQ(ran.status, 2);
   EXPECT_TRUE(ran.says({"--record says which block"})) << ran.err;
