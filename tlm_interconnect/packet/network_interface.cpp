@@ -161,16 +161,6 @@ uint32_t NetworkInterface::submit(const Message& message) {
   return handle;
 }
 
-void NetworkInterface::prepare(bool near) const {
-  if (near) {
-    __builtin_prefetch(out_.data() + vc_);
-    return;
-  }
-  // What follows its configuration, as far as the packet on its way out.
-  fabric::fetch_lines(&cycle_, &spec_);
-  __builtin_prefetch(&next_);
-}
-
 void NetworkInterface::activate() {
   if (aside_ && !interrupted_ && kernel_time() < ticks(picoseconds(resume_))) {
     next_ = notified_ = resume_;

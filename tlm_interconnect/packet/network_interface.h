@@ -359,7 +359,6 @@ class NetworkInterface final : public sc_core::sc_module, public WheelModule {
 
   void end_of_elaboration() override;
   void activate() override;
-  void prepare(bool near) const override;
   void cycle(Ticks t);
   void begin_packet(Ticks t);
   void begin_by_rate(Ticks t);

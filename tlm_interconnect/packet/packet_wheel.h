@@ -85,8 +85,8 @@ class PacketWheel final : public sc_core::sc_module {
     for (const uint32_t number : std::exchange(again_, {})) run_at(number, now);
     while (queue_.next() <= now) {
       const uint32_t number = queue_.pop();
-      ahead_.popped(queue_, modules_);
       if (due_[number] != now) continue;  // it has asked for another time since
+      fabric::FetchAhead::popped_at_once(queue_, modules_);
       due_[number] = kNever;
       modules_[number]->activate();
     }
@@ -103,7 +103,6 @@ class PacketWheel final : public sc_core::sc_module {
   sc_core::sc_event wake_;
   Picoseconds next_ = kNever;
   bool running_ = false;
-  fabric::FetchAhead ahead_;
 };
 
 WheelModule::WheelModule(PacketWheel& wheel) : wheel_(wheel), place_(wheel.add(*this)) {}

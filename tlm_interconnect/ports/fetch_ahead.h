@@ -49,18 +49,31 @@ class FetchAhead {
     if (fifth != kNone) __builtin_prefetch(&modules[fifth]);
   }
 
+  /// The same for modules of this instant only: for wheels whose next instants are often changed.
+  template <typename Module>
+  static void popped_at_once(const InstantQueue& queue, const std::vector<Module*>& modules) {
+    const uint32_t next = queue.peek();
+    if (next == kNone) return;
+    modules[next]->prepare(true);
+    const uint32_t second = queue.peek_after(next);
+    if (second == kNone) return;
+    modules[second]->prepare(false);
+    const uint32_t third = queue.peek_after(second);
+    if (third != kNone) fetch_module(modules[third]);
+  }
+
  private:
   static constexpr uint32_t kNone = InstantQueue::kNone;
   static constexpr int kBytes = 384;  ///< of a module: it keeps there what it needs most
 
+  static void fetch_module(const void* module) {
+    fetch_lines(module, static_cast<const char*>(module) + kBytes);
+  }
   template <typename Module>
   void steps(const std::vector<Module*>& modules, uint32_t second, uint32_t third, uint32_t fourth) {
     if (second != kNone) modules[second]->prepare(true);
     if (third != kNone) modules[third]->prepare(false);
-    if (fourth != kNone) {
-      const char* const at = reinterpret_cast<const char*>(modules[fourth]);
-      fetch_lines(at, at + kBytes);
-    }
+    if (fourth != kNone) fetch_module(modules[fourth]);
     ahead_[0] = second;
     ahead_[1] = third;
     ahead_[2] = fourth;
