@@ -30,8 +30,11 @@ std::string parts_refusal(const Config& config) {
       return "in_switch collectives need their switches' units whole; choose another algorithm, or run in "
              "one "
              "process";
-  if (!config.output.waves.empty()) return "waveforms (`output.waves`, --waves) are of one process";
-  if (config.output.timeline) return "a timeline (`output.timeline`, --timeline) is of one process";
+  if (!config.output.waves.empty())
+    return "waveforms (`output.waves`, --waves) are of one process; leave them out, or run in one process";
+  if (config.output.timeline)
+    return "a timeline (`output.timeline`, --timeline) is of one process; leave it out, or run in one "
+           "process";
   return {};
 }
 

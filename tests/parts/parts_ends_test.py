@@ -162,6 +162,7 @@ class Ends(unittest.TestCase):
                 (["--parts", "1", "--parts-cut", "rank / 1 % 2"], "one part is not cut"),
                 (["--parts", "2", "--parts-cut", "rank / 3 % 2"], "no cut of 4 NPUs into 2 parts"),
                 (["--parts", "auto", "--parts-cut", "rank / 1 % 2"], "auto chooses the cut itself"),
+                (["--parts", "2", "--set", "output.waves=npu*"], "are of one process; leave them out"),
                 (["--parts", "2", "--critical-path"], "--critical-path")):
             done = weft("collective", *machine, *more)
             self.assertEqual(done.returncode, 2, (more, done.stderr))

@@ -212,6 +212,13 @@ TEST(ClassManifests, ErrorsNameTheKeyAndWhatToDo) {
             "classes[0]: `b` is 2; a whole number from 0 to 1 is wanted");
   EXPECT_EQ(refusal(manifest(axes, groups, R"({"at": {}})")), "classes[0] has no `program`; add it");
   const std::string whole = manifest(axes, groups, classes);
+  EXPECT_EQ(refusal(whole.substr(0, whole.size() - 1) + ", \"ranks\": 4}"),
+            "the key \"ranks\" is there twice in one object; remove one");
+  EXPECT_EQ(refusal(manifest(axes, groups + ", " + groups, classes)),
+            "the key \"a\" is there twice in one object; remove one");
+  const size_t deep = 1000000;
+  EXPECT_EQ(refusal(manifest(axes, groups, classes, std::string(deep, '[') + std::string(deep, ']'))),
+            "its values are nested deeper than in any manifest; write it with `weft generate llm --classes`");
   const auto slow = [&](const std::string& entries) {
     return refusal(whole.substr(0, whole.size() - 1) + ", \"slow\": " + entries + "}");
   };

@@ -24,6 +24,7 @@ using nlohmann::json;
 
 constexpr const char* kSuffix = ".classes.json";
 constexpr uint32_t kMostRanks = 1u << 24;
+constexpr int kDeepest = 3;  ///< the manifest, `classes`, a class, its `at`
 
 class ClassView final : public RankView {
  public:
@@ -78,7 +79,13 @@ class ManifestReader {
   }
 
   std::shared_ptr<const ClassManifest> read() {
-    const json all = json::parse(read_input(manifest_->path_, kGroupsInput), nullptr, false);
+    const json all = json::parse(
+        read_input(manifest_->path_, kGroupsInput),
+        [this](int depth, json::parse_event_t event, const json& value) {
+          check_entry(depth, event, value);
+          return true;
+        },
+        false);
     if (all.is_discarded()) fail("it is not JSON; write it with `weft generate llm --classes`");
     only("the manifest", all, {"weft_classes", "ranks", "axes", "groups", "classes", "slow"});
     number("the manifest", all, "weft_classes", 1, 1);  // the version of the format
@@ -100,6 +107,20 @@ class ManifestReader {
  private:
   [[noreturn]] void fail(const std::string& what) const {
     throw UserError(ExitCode::trace, fmt::format("{}: {}", manifest_->path_, what));
+  }
+
+  /// While the file is parsed: no key twice in one object, and nothing deeper than a manifest ever is.
+  void check_entry(int depth, json::parse_event_t event, const json& value) {
+    if (event == json::parse_event_t::object_start || event == json::parse_event_t::array_start) {
+      if (depth > kDeepest)
+        fail("its values are nested deeper than in any manifest; write it with `weft generate llm "
+             "--classes`");
+      keys_.emplace_back();
+    } else if (event == json::parse_event_t::object_end || event == json::parse_event_t::array_end) {
+      keys_.pop_back();
+    } else if (event == json::parse_event_t::key && !keys_.back().insert(value.get<std::string>()).second) {
+      fail(fmt::format("the key {} is there twice in one object; remove one", value.dump()));
+    }
   }
 
   const json& member(const std::string& of, const json& object, const char* key) const {
@@ -262,6 +283,7 @@ class ManifestReader {
   }
 
   const std::shared_ptr<ClassManifest> manifest_;
+  std::vector<std::set<std::string>> keys_;  ///< of the values that are open while the file is parsed
 };
 
 std::shared_ptr<const ClassManifest> ClassManifest::load(const std::string& path) {
