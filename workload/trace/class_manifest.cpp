@@ -113,8 +113,9 @@ class ManifestReader {
   void check_entry(int depth, json::parse_event_t event, const json& value) {
     if (event == json::parse_event_t::object_start || event == json::parse_event_t::array_start) {
       if (depth > kDeepest)
-        fail("its values are nested deeper than in any manifest; write it with `weft generate llm "
-             "--classes`");
+        fail(
+            "its values are nested deeper than in any manifest; write it with `weft generate llm "
+            "--classes`");
       keys_.emplace_back();
     } else if (event == json::parse_event_t::object_end || event == json::parse_event_t::array_end) {
       keys_.pop_back();
