@@ -15,7 +15,7 @@
 #include "configs/units.h"
 #include "sc_main/json_text.h"
 #include "sc_main/machines/catalogue.h"
-#include "workload/collectives/algorithm.h"
+#include "sc_main/text_options.h"
 
 namespace weft::cli {
 namespace {
@@ -158,16 +158,8 @@ Config make_config(CollectiveOptions o, CollectiveOp op) {
   return config;
 }
 
-uint32_t parse_root(const std::string& text, CollectiveOp op, const Config& config) {
-  if (text.empty()) return 0;
-  if (!collectives::rooted(op))
-    fail(fmt::format("--root {}: {} has no root; leave it out", text, to_string(op)));
-  uint64_t root = 0;
-  try {
-    root = parse_integer(text);
-  } catch (const UserError& e) {
-    fail(fmt::format("--root: {}", e.what()));
-  }
+uint32_t root_of(const std::string& text, CollectiveOp op, const Config& config) {
+  const uint64_t root = parse_root(text, op);
   if (root >= config.npus())
     fail(fmt::format("--root {}: the machine has {} NPUs; give a rank from 0 to {}", root, config.npus(),
                      config.npus() - 1));

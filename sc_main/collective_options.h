@@ -45,7 +45,7 @@ struct CollectiveOptions {
 /// All of these throw UserError(usage), which names the option.
 Config make_config(CollectiveOptions options, CollectiveOp op);
 /// 0 if it was not given.
-uint32_t parse_root(const std::string& text, CollectiveOp op, const Config& config);
+uint32_t root_of(const std::string& text, CollectiveOp op, const Config& config);
 /// The sizes in the order in which they run; a barrier has one of 0 bytes.
 std::vector<uint64_t> all_sizes(const CollectiveOptions& options, CollectiveOp op);
 

@@ -410,7 +410,7 @@ ExitCode collective(const CollectiveOptions& options) {
   if (config->output.timeline && options.out.empty())
     throw UserError(ExitCode::usage, fmt::format("{} needs a folder for its file; add --out DIR",
                                                  options.timeline.on ? "--timeline" : "`output.timeline`"));
-  const uint32_t root = parse_root(options.root, op, *config);
+  const uint32_t root = root_of(options.root, op, *config);
   const std::vector<uint64_t> sizes = all_sizes(options, op);
   for (const uint64_t bytes : sizes)
     if (op != CollectiveOp::barrier && bytes != 0 && bytes < config->collectives.chunks)

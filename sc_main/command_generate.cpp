@@ -22,7 +22,6 @@
 #include "sc_main/generate_models.h"
 #include "sc_main/generate_moe.h"
 #include "sc_main/text_options.h"
-#include "workload/collectives/algorithm.h"
 #include "workload/generate/collective.h"
 #include "workload/generate/llm.h"
 #include "workload/trace/slowdown.h"
@@ -211,15 +210,8 @@ ExitCode collective(const CollectiveOptions& options) {
   program.algorithm = options.algorithm;
   program.op = parse_operation("--op", options.op);
   program.members = members_of(options.topology);
-  if (!options.root.empty() && !collectives::rooted(program.op))
-    throw UserError(ExitCode::usage, fmt::format("--root {}: {} has no root; leave it out", options.root,
-                                                 to_string(program.op)));
-  try {
-    if (!options.root.empty())
-      program.root = static_cast<uint32_t>(std::min<uint64_t>(parse_integer(options.root), ~uint32_t{0}));
-  } catch (const UserError& e) {
-    throw UserError(ExitCode::usage, fmt::format("--root: {}", e.what()));
-  }
+  program.root =
+      static_cast<uint32_t>(std::min<uint64_t>(parse_root(options.root, program.op), ~uint32_t{0}));
   const std::string name =
       options.name.empty() ? fmt::format("{}_{}", options.algorithm, to_string(program.op)) : options.name;
   const auto made = generate::generate_collective(program, options.out, name);

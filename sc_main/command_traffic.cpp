@@ -126,20 +126,6 @@ void set_pattern(const TrafficOptions& o, TrafficConfig& c) {
   std::vector<std::string> names = TrafficPattern::names();
   names.erase(std::remove(names.begin(), names.end(), "permutation"), names.end());
   c.pattern.self_destinations = !o.no_self;
-  if (!o.hotspot_rank.empty()) {
-    if (o.pattern != "hotspot" && o.pattern != "all_to_one")
-      fail(fmt::format(
-          "--hotspot-rank {}: --pattern {} has no such rank; give hotspot or all_to_one, or leave it out",
-          o.hotspot_rank, o.pattern));
-    c.pattern.hotspot_rank = small("--hotspot-rank", o.hotspot_rank, 0, ~uint32_t{0});
-  }
-  if (!o.hotspot_weight.empty()) {
-    if (o.pattern != "hotspot")
-      fail(fmt::format(
-          "--hotspot-weight {}: --pattern {} draws no rank more often; give hotspot, or leave it out",
-          o.hotspot_weight, o.pattern));
-    c.pattern.hotspot_weight = through("--hotspot-weight", [&] { return parse_number(o.hotspot_weight); });
-  }
   if (std::find(names.begin(), names.end(), o.pattern) != names.end()) {
     c.pattern.name = o.pattern;
   } else if (o.pattern.size() > 255 || input_exists(o.pattern)) {
@@ -156,6 +142,20 @@ void set_pattern(const TrafficOptions& o, TrafficConfig& c) {
         "--pattern '{}': neither a pattern{} nor a file that can be read; one of {}, or a file "
         "with one destination a line, rank 0 first",
         o.pattern, near.empty() ? "" : fmt::format(" (did you mean {}?)", near), fmt::join(names, ", ")));
+  }
+  if (!o.hotspot_rank.empty()) {
+    if (c.pattern.name != "hotspot" && c.pattern.name != "all_to_one")
+      fail(fmt::format(
+          "--hotspot-rank {}: --pattern {} has no such rank; give hotspot or all_to_one, or leave it out",
+          o.hotspot_rank, o.pattern));
+    c.pattern.hotspot_rank = small("--hotspot-rank", o.hotspot_rank, 0, ~uint32_t{0});
+  }
+  if (!o.hotspot_weight.empty()) {
+    if (c.pattern.name != "hotspot")
+      fail(fmt::format(
+          "--hotspot-weight {}: --pattern {} draws no rank more often; give hotspot, or leave it out",
+          o.hotspot_weight, o.pattern));
+    c.pattern.hotspot_weight = through("--hotspot-weight", [&] { return parse_number(o.hotspot_weight); });
   }
   if (o.no_self && c.topology.nis.size() == 1)
     fail("--no-self: there is one rank, which can send to itself only; leave it out, or give more ranks");

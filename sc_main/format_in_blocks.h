@@ -20,18 +20,14 @@ namespace weft::cli {
 template <typename Format, typename Write>
 void format_in_blocks(size_t rows, const Format& format, const Write& write, size_t block = 4096) {
   const size_t threads = std::min(std::max(1u, std::thread::hardware_concurrency()), 8u);
-  if (threads == 1 || rows <= block) {
-    for (size_t begin = 0; begin < rows; begin += block) write(format(begin, std::min(rows, begin + block)));
-    return;
-  }
+  // Deferred: made here when it is asked for, as is a block for which no thread can be had.
+  const auto where =
+      threads == 1 || rows <= block ? std::launch::deferred : std::launch::async | std::launch::deferred;
   std::deque<std::future<decltype(format(rows, rows))>> made;
   size_t begun = 0;
   while (begun < rows || !made.empty()) {
-    for (; begun < rows && made.size() < threads; begun += std::min(block, rows - begun)) {
-      // If no thread can be had it is made when it is asked for.
-      made.push_back(std::async(std::launch::async | std::launch::deferred, format, begun,
-                                std::min(rows, begun + block)));
-    }
+    for (; begun < rows && made.size() < threads; begun += std::min(block, rows - begun))
+      made.push_back(std::async(where, format, begun, std::min(rows, begun + block)));
     write(made.front().get());
     made.pop_front();
   }

@@ -11,6 +11,7 @@
 
 #include "configs/keys.h"
 #include "configs/units.h"
+#include "workload/collectives/algorithm.h"
 
 namespace weft::cli {
 
@@ -77,6 +78,18 @@ CollectiveOp parse_operation(const char* option, const std::string& text) {
   throw UserError(ExitCode::usage, fmt::format("{} '{}': unknown operation{}; one of {}", option, text,
                                                near.empty() ? "" : fmt::format(" (did you mean {}?)", near),
                                                fmt::join(names, ", ")));
+}
+
+uint64_t parse_root(const std::string& text, CollectiveOp op) {
+  if (text.empty()) return 0;
+  if (!collectives::rooted(op))
+    throw UserError(ExitCode::usage,
+                    fmt::format("--root {}: {} has no root; leave it out", text, to_string(op)));
+  try {
+    return parse_integer(text);
+  } catch (const UserError& e) {
+    throw UserError(ExitCode::usage, fmt::format("--root: {}", e.what()));
+  }
 }
 
 }  // namespace weft::cli

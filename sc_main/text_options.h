@@ -49,6 +49,10 @@ std::string check_scale(const std::string& given);
 /// The collective operation of that name. Throws UserError(usage) that names the option and what is allowed.
 CollectiveOp parse_operation(const char* option, const std::string& text);
 
+/// `--root` of a collective; 0 if it was not given. Throws UserError(usage) for what is no whole number, and
+/// for an operation without a root.
+uint64_t parse_root(const std::string& text, CollectiveOp op);
+
 }  // namespace weft::cli
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "sc_models/message_bits.h"
 #include "sc_models/nmu_parts.h"
+#include "tlm_interconnect/ports/fetch_lines.h"
 
 namespace weft {
 namespace {
@@ -46,10 +47,8 @@ void Nmu::Port::fetch_peer() const {
     if (direct != nullptr && neighbour != ~0u) fabric::DirectFabric::prefetch(direct->hint(neighbour));
     return;
   }
-  const char* peer = static_cast<const char*>(peer_hint);
   __builtin_prefetch(forward != nullptr ? static_cast<const void*>(forward) : backward);
-  if (peer == nullptr) return;
-  for (int line = 0; line < 4; ++line) __builtin_prefetch(peer + 64 * line);
+  if (peer_hint != nullptr) fabric::fetch_lines(peer_hint, 256);
 }
 
 Nmu::Nmu(sc_core::sc_module_name module_name, NpuId rank, const NmuContext& context)

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "configs/printable.h"
+#include "tlm_interconnect/ports/fetch_lines.h"
 #include "workload/tiers/tier_path.h"
 
 namespace weft {
@@ -121,8 +122,7 @@ void Npu::push(Picoseconds at, uint32_t kind, uint32_t token) {
 }
 
 void Npu::prepare() const {
-  const char* at = reinterpret_cast<const char*>(engine_.get());
-  for (size_t line = 0; line < sizeof(graph::RankEngine); line += 64) __builtin_prefetch(at + line);
+  fabric::fetch_lines(engine_.get(), sizeof(graph::RankEngine));
 }
 
 void Npu::run_due() {

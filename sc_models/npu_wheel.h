@@ -16,6 +16,7 @@
 
 #include "configs/stop.h"
 #include "configs/types.h"
+#include "tlm_interconnect/ports/fetch_ahead.h"
 #include "tlm_interconnect/ports/instant_queue.h"
 
 namespace weft {
@@ -111,7 +112,7 @@ class NpuWheel final : public sc_core::sc_module {
     running_ = true;
     take_due();
     for (size_t i = 0; i < batch_.size(); ++i) {
-      if (i + kFar < batch_.size()) fetch(clients_[batch_[i + kFar]]);
+      if (i + kFar < batch_.size()) fabric::fetch_lines(clients_[batch_[i + kFar]], fabric::kModuleBytes);
       if (i + kNear < batch_.size()) clients_[batch_[i + kNear]]->prepare();
       Client& client = *clients_[batch_[i]];
       if (client.due_ > now()) continue;  // it has asked for an earlier time since, and was run then
@@ -134,15 +135,9 @@ class NpuWheel final : public sc_core::sc_module {
     const uint32_t near = queue_.peek_later(1);
     const uint32_t far = queue_.peek_later(3);
     if (near != kNone) clients_[near]->prepare();
-    if (far != kNone) fetch(clients_[far]);
-  }
-  /// The lines that follow a Client are the ones that its NPU keeps its hottest data in.
-  static void fetch(const Client* client) {
-    const char* at = reinterpret_cast<const char*>(client);
-    for (int line = 0; line < kLines; ++line) __builtin_prefetch(at + 64 * line);
+    if (far != kNone) fabric::fetch_lines(clients_[far], fabric::kModuleBytes);
   }
   static constexpr size_t kFar = 6, kNear = 3;
-  static constexpr int kLines = 6;
 
   fabric::InstantQueue queue_;  ///< of clients' numbers
   std::vector<Client*> clients_;

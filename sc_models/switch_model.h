@@ -21,6 +21,7 @@
 #include "sc_models/activation_wheel.h"
 #include "sc_models/component.h"
 #include "tlm_interconnect/border/crossing.h"
+#include "tlm_interconnect/ports/fetch_lines.h"
 #include "tlm_interconnect/ports/link.h"
 #include "tlm_interconnect/protocol/fabric_protocol.h"
 #include "vcd/probe_hub.h"
@@ -94,8 +95,7 @@ class SwitchModel : public sc_core::sc_module, public Component, private Wakeabl
     /// Asks the processor for what a message to the other end touches.
     void fetch_peer() const {
       __builtin_prefetch(backward_);
-      for (int line = 0; peer_hint != nullptr && line < 6; ++line)
-        __builtin_prefetch(static_cast<const char*>(peer_hint) + 64 * line);
+      if (peer_hint != nullptr) fabric::fetch_lines(peer_hint, 384);
     }
     /// Hands the transfer to the other end. Fatal when it is bound to none.
     void send(fabric::Transfer& transfer);

@@ -226,17 +226,27 @@ static trace::GroupId group_of(const trace::CollectiveNumbers& numbers,
                            [&](trace::GroupId a, trace::GroupId b) { return first(a) < first(b); });
 }
 
+namespace {
+
+/// A row of the results. Rows are large and far apart: these are sorted in their place.
+struct RowPlace {
+  Picoseconds started;
+  uint32_t stream;
+  uint32_t row;
+  trace::GroupId group;
+
+  bool operator<(const RowPlace& other) const {
+    return started != other.started ? started < other.started : stream < other.stream;
+  }
+};
+constexpr trace::GroupId kOwn = ~trace::GroupId{0};  ///< the group that the row is of
+
+}  // namespace
+
 JobPart::Collectives TraceJob::collectives() const {
-  struct Place {  // rows are large: they are copied once, in their order
-    Picoseconds started;
-    uint32_t stream;
-    size_t row;
-    trace::GroupId group;
-  };
-  constexpr trace::GroupId kOwn = ~trace::GroupId{0};
-  std::vector<Place> places;
+  std::vector<RowPlace> places;
   places.reserve(rows_.size());
-  for (size_t i = 0; i < rows_.size(); ++i) {
+  for (uint32_t i = 0; i < rows_.size(); ++i) {
     const auto* const c = folding_.of(named_by_[i]);
     if (c == nullptr) {
       places.push_back({rows_[i].started, rows_[i].stream, i, kOwn});
@@ -249,13 +259,11 @@ JobPart::Collectives TraceJob::collectives() const {
     for (const auto& share : c->like(own))
       places.push_back({rows_[i].started, numbers.number(share.group, ordinal), i, share.group});
   }
-  std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
-    return a.started != b.started ? a.started < b.started : a.stream < b.stream;
-  });
+  std::sort(places.begin(), places.end());
   JobPart::Collectives all;
   all.rows.reserve(places.size());
   all.named_by.reserve(places.size());
-  for (const Place& place : places) {
+  for (const RowPlace& place : places) {
     all.rows.push_back(rows_[place.row]);
     all.named_by.push_back(named_by_[place.row]);
     if (place.group == kOwn) continue;
@@ -267,37 +275,25 @@ JobPart::Collectives TraceJob::collectives() const {
 
 JobPart::Collectives TraceJob::take_collectives() {
   if (!folding_.classes().empty()) return collectives();
-  struct Place {  // side by side: rows are far apart
-    Picoseconds started;
-    uint32_t stream;
-    uint32_t row;
-  };
-  std::vector<uint32_t> order;
-  {
-    std::vector<Place> places;
-    places.reserve(rows_.size());
-    for (uint32_t i = 0; i < rows_.size(); ++i) places.push_back({rows_[i].started, rows_[i].stream, i});
-    std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
-      return a.started != b.started ? a.started < b.started : a.stream < b.stream;
-    });
-    order.reserve(places.size());
-    for (const Place& place : places) order.push_back(place.row);
-  }
-  // Cycle by cycle, in place: order[i] is the row that belongs at i.
-  for (uint32_t i = 0; i < order.size(); ++i) {
-    if (order[i] == i) continue;
+  std::vector<RowPlace> places;
+  places.reserve(rows_.size());
+  for (uint32_t i = 0; i < rows_.size(); ++i) places.push_back({rows_[i].started, rows_[i].stream, i, kOwn});
+  std::sort(places.begin(), places.end());
+  // Cycle by cycle, in place: places[i].row is the row that belongs at i.
+  for (uint32_t i = 0; i < places.size(); ++i) {
+    if (places[i].row == i) continue;
     CollectiveRow first = std::move(rows_[i]);
     const auto first_named_by = named_by_[i];
     uint32_t at = i;
-    while (order[at] != i) {
-      const uint32_t from = std::exchange(order[at], at);
+    while (places[at].row != i) {
+      const uint32_t from = std::exchange(places[at].row, at);
       rows_[at] = std::move(rows_[from]);
       named_by_[at] = named_by_[from];
       at = from;
     }
     rows_[at] = std::move(first);
     named_by_[at] = first_named_by;
-    order[at] = at;
+    places[at].row = at;
   }
   return {std::move(rows_), std::move(named_by_)};
 }

@@ -70,8 +70,7 @@ std::string late_line(uint64_t frames) {
 std::string late_warning(const std::string& block, uint64_t frames) {
   return fmt::format(
       "{}: {} frame{} came out with gaps, and ended later on the pins than on the links: times behind the "
-      "block may be "
-      "too early; let a frame that has begun come out without gaps",
+      "block may be too early; let a frame that has begun come out without gaps",
       block, frames, frames == 1 ? "" : "s");
 }
 

@@ -382,6 +382,7 @@ TEST(Traffic, BadOptionsNameThemselvesTheValueAndWhatIsAllowed) {
                {{"--pattern", "permutation"}, {"--pattern", "file"}},
                {{"--pattern", "hotspot", "--hotspot-rank", "16"}, {"--pattern hotspot", "16", "16 ranks"}},
                {{"--pattern", "hotspot", "--hotspot-weight", "0"}, {"weight", "above 0"}},
+               {{"--pattern", "hotspt", "--hotspot-rank", "1"}, {"--pattern 'hotspt'", "mean hotspot"}},
                {{"--hotspot-rank", "1"}, {"--hotspot-rank 1", "--pattern uniform", "all_to_one"}},
                {{"--pattern", "all_to_one", "--hotspot-weight", "9"}, {"--hotspot-weight 9", "give hotspot"}},
                {{"--load", "0"}, {"--load '0'", "between"}},

@@ -12,6 +12,7 @@
 #include <memory>
 #include <vector>
 
+#include "tlm_interconnect/ports/fetch_lines.h"
 #include "tlm_interconnect/protocol/fabric_protocol.h"
 
 namespace weft::fabric {
@@ -48,8 +49,7 @@ class DirectFabric : public sc_core::sc_module, public FabricEndpoint {
   static void prefetch(const Hint* hint) {
     __builtin_prefetch(hint->interface);
     __builtin_prefetch(hint->link);
-    const char* module = static_cast<const char*>(hint->module);
-    for (int line = 0; line < 4; ++line) __builtin_prefetch(module + line * 64);
+    fetch_lines(hint->module, 256);
   }
 
  private:

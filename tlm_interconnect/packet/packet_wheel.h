@@ -86,7 +86,7 @@ class PacketWheel final : public sc_core::sc_module {
     while (queue_.next() <= now) {
       const uint32_t number = queue_.pop();
       if (due_[number] != now) continue;  // it has asked for another time since
-      fabric::FetchAhead::popped_at_once(queue_, modules_);
+      fabric::fetch_this_instant(queue_, modules_);
       due_[number] = kNever;
       modules_[number]->activate();
     }

@@ -14,6 +14,7 @@
 
 #include "tlm_interconnect/packet/network_interface.h"
 #include "tlm_interconnect/packet/packet_trains.h"
+#include "tlm_interconnect/ports/fetch_lines.h"
 
 namespace weft::packet {
 namespace {
@@ -33,11 +34,11 @@ void Router::wake_and_notify(Ticks t) {
 void Router::prepare(bool near) const {
   const auto fetch = [&](uint32_t p) {
     const Port& port = ports_[p];
-    if (!near) return fabric::fetch_lines(&port, &port.queued);
+    if (!near) return fabric::fetch_lines(&port, offsetof(Port, queued));
     const VcMask vcs = port.va_mask | port.sa_mask;
     if (vcs == 0) return;
     const InputVc& in = inputs_[p * vcs_ + static_cast<uint32_t>(__builtin_ctzll(vcs))];
-    fabric::fetch_lines(&in, &in + 1);
+    fabric::fetch_lines(&in, sizeof in);
   };
   va_ports_.for_each(fetch);
   sa_ports_.for_each(fetch);

@@ -2,31 +2,43 @@
 // Copyright the Weft authors
 //
 // The memory of modules that will probably run next is asked for while others run. A large machine's modules
-// do not fit into the caches, and which come next is known.
+// do not fit into the caches, and which come next is known. Each gets a step at a time, since what one step
+// asks for stands in lines that an earlier one has asked for (`Module::prepare`). No effect on results.
 
 #ifndef WEFT_TLM_INTERCONNECT_PORTS_FETCH_AHEAD_H
 #define WEFT_TLM_INTERCONNECT_PORTS_FETCH_AHEAD_H
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "tlm_interconnect/ports/fetch_lines.h"
 #include "tlm_interconnect/ports/instant_queue.h"
 
 namespace weft::fabric {
 
-/// Asks for the cache lines from `begin` to before `end`.
-inline void fetch_lines(const void* begin, const void* end) {
-  constexpr int kLine = 64;
-  for (const char* at = static_cast<const char*>(begin); at < end; at += kLine) __builtin_prefetch(at);
+constexpr std::size_t kModuleBytes =
+    384;  ///< from its first base on, a module keeps there what it needs most
+
+/// A number has been popped from the queue: asks for the modules after it at this instant.
+template <typename Module>
+void fetch_this_instant(const InstantQueue& queue, const std::vector<Module*>& modules) {
+  constexpr uint32_t kNone = InstantQueue::kNone;
+  const uint32_t next = queue.peek();
+  if (next == kNone) return;
+  modules[next]->prepare(true);
+  const uint32_t second = queue.peek_after(next);
+  if (second == kNone) return;
+  modules[second]->prepare(false);
+  const uint32_t third = queue.peek_after(second);
+  if (third != kNone) fetch_lines(modules[third], kModuleBytes);
 }
 
+/// .. and for those of the instants that follow.
 class FetchAhead {
  public:
-  /// A number has been popped from the queue. Asks for the modules that probably come after it, at its
-  /// instant or the ones that follow: a step each, since what one asks for stands in lines that it has asked
-  /// for before
-  /// (`Module::prepare`). The next one of all has been through all steps; memory takes longer than it runs.
-  /// No effect on results.
+  /// A number has been popped. The next one of all has been through all steps: memory takes longer than it
+  /// runs.
   template <typename Module>
   void popped(const InstantQueue& queue, const std::vector<Module*>& modules) {
     const uint32_t next = queue.peek();
@@ -49,31 +61,14 @@ class FetchAhead {
     if (fifth != kNone) __builtin_prefetch(&modules[fifth]);
   }
 
-  /// The same for modules of this instant only: for wheels whose next instants are often changed.
-  template <typename Module>
-  static void popped_at_once(const InstantQueue& queue, const std::vector<Module*>& modules) {
-    const uint32_t next = queue.peek();
-    if (next == kNone) return;
-    modules[next]->prepare(true);
-    const uint32_t second = queue.peek_after(next);
-    if (second == kNone) return;
-    modules[second]->prepare(false);
-    const uint32_t third = queue.peek_after(second);
-    if (third != kNone) fetch_module(modules[third]);
-  }
-
  private:
   static constexpr uint32_t kNone = InstantQueue::kNone;
-  static constexpr int kBytes = 384;  ///< of a module: it keeps there what it needs most
 
-  static void fetch_module(const void* module) {
-    fetch_lines(module, static_cast<const char*>(module) + kBytes);
-  }
   template <typename Module>
   void steps(const std::vector<Module*>& modules, uint32_t second, uint32_t third, uint32_t fourth) {
     if (second != kNone) modules[second]->prepare(true);
     if (third != kNone) modules[third]->prepare(false);
-    if (fourth != kNone) fetch_module(modules[fourth]);
+    if (fourth != kNone) fetch_lines(modules[fourth], kModuleBytes);
     ahead_[0] = second;
     ahead_[1] = third;
     ahead_[2] = fourth;
