@@ -73,13 +73,14 @@ class Chooser {
     if (!asked.empty()) keep_only(asked);
     std::sort(candidates_.begin(), candidates_.end(), [](const Cut& a, const Cut& b) {
       const auto rank = [](const Cut& c) {
-        return std::make_tuple(c.crossing_sends, static_cast<int>((c.imbalance - 1) * 8), ~c.stride, ~c.size);
+        return std::make_tuple(c.crossing_sends, c.separated, static_cast<int>((c.imbalance - 1) * 8),
+                               ~c.stride, ~c.size);
       };
       return rank(a) < rank(b);
     });
-    for (Cut& cut : candidates_) fill(cut);
     for (const bool packets : {false, true}) {
       for (Cut& cut : candidates_) {
+        fill(cut);
         cut.through_packets = packets;
         if (allowed(cut)) return std::move(cut);
       }
@@ -108,6 +109,8 @@ class Chooser {
     cut.size = size;
     for (const auto& [from, to] : loads_.sends)
       cut.crossing_sends += part_of(cut, from) != part_of(cut, to) ? 1 : 0;
+    for (uint32_t r = 0; r < loads_.alike.size(); ++r)
+      cut.separated += part_of(cut, r) != part_of(cut, loads_.alike[r]) ? 1 : 0;
     std::vector<uint64_t> work(parts_);
     uint64_t all = 0;
     for (uint32_t r = 0; r < config_.npus(); ++r) {

@@ -4,6 +4,7 @@
 // Where a machine is cut into parts. Parts work side by side only if they have work at the same instants:
 // replicas do, the stages of a pipeline take turns. So the cut goes along the outermost coordinate of the
 // ranks that no point-to-point message crosses, as far as there is one, into parts of about the same work.
+// Ranks that are alike at first stay together where they can: one of them then runs for all (Splitting).
 
 #ifndef WEFT_PARTS_CUT_H
 #define WEFT_PARTS_CUT_H
@@ -21,6 +22,8 @@ namespace weft::parts {
 struct RankLoads {
   std::vector<uint64_t> work;                        ///< by rank: nodes
   std::vector<std::pair<uint32_t, uint32_t>> sends;  ///< (from, to), some of each rank's
+  /// By rank, another one that does the same at first (graph::Replicas), or itself. Empty: there are none.
+  std::vector<uint32_t> alike;
 };
 
 struct Cut {
@@ -30,6 +33,7 @@ struct Cut {
   uint32_t stride = 1;
   uint32_t size = 1;
   uint64_t crossing_sends = 0;   ///< of RankLoads::sends
+  uint64_t separated = 0;        ///< ranks in another part than the one of RankLoads::alike
   double imbalance = 1;          ///< the largest part's work over the mean
   bool through_packets = false;  ///< links of packet networks are cut
   /// "16 slices of 256 ranks".

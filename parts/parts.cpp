@@ -30,6 +30,7 @@ void Meeting::add(const State& state) {
   finished = finished && state.finished;
   stop = std::max(stop, state.stop);
   stuck = stuck || state.stuck;
+  unlike = unlike || state.unlike;
   done += state.done;
 }
 

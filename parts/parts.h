@@ -36,6 +36,7 @@ struct State {
   bool finished = false;      ///< its ranks have
   int32_t stop = 0;           ///< the signal that has asked for the end of the run; 0: none
   bool stuck = false;         ///< it would go on only beyond what parts can tell (see the run's loop)
+  bool unlike = false;        ///< it cannot go on: ranks were told from others that they are not like
   uint64_t done = 0;          ///< nodes, for a progress line
 };
 
@@ -46,6 +47,7 @@ struct Meeting {
   bool finished = true;       ///< all
   int32_t stop = 0;           ///< of some part
   bool stuck = false;         ///< some
+  bool unlike = false;        ///< some
   uint64_t done = 0;          ///< sum
 
   void add(const State& state);

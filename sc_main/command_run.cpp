@@ -23,6 +23,7 @@
 #include "sc_main/memory_check.h"
 #include "sc_main/output_folder.h"
 #include "sc_main/parts/parts_run.h"
+#include "sc_main/parts/split_in_parts.h"
 #include "sc_main/record_block.h"
 #include "sc_main/results.h"
 #include "sc_main/run_goal.h"
@@ -102,7 +103,7 @@ std::string folding_text(const graph::Folding& folding) {
 std::string alone(const graph::CheckedJob& job, bool automatic) {
   if (!job.folding().classes().empty())
     return "the job is folded: few ranks are simulated for all (--no-fold simulates each)";
-  if (automatic && SplitRun::pays(job))
+  if (automatic && SplitScout::pays(job))
     return "one process tells most ranks from others until they differ (run.split), which saves more";
   return {};
 }
@@ -120,12 +121,13 @@ std::unique_ptr<PartsRun> make_parts(const Config& config, const RunOptions& opt
 }
 
 /// In the process of another part than the first.
-void run_other_part(PartsRun& parts, const Config& config, Workload& workload) {
+void run_other_part(PartsRun& parts, SplitInParts& split, const Config& config, Workload& workload) {
   set_up_kernel();
   Machine::Options of_machine = TraceJob::machine_options(*workload.job);
   of_machine.part = parts.border();
   const std::unique_ptr<Machine, NoTeardown> machine(new Machine("job", config, of_machine));
   const std::unique_ptr<TraceJob, NoTeardown> job(new TraceJob(*machine, std::move(workload.job), true));
+  split.prepare(*job);
   job->start();
   const bool finished = parts.simulate(
       *machine, [&] { return job->finished(); },
@@ -223,7 +225,8 @@ ExitCode run(const RunOptions& options) {
   const bool in_parts = parts != nullptr && why_alone.empty();
   if (!parts || parts->first())
     for (const std::string& warning : traces.warnings()) warn(warning);
-  if (parts) parts->split([&] { run_other_part(*parts, config, workload); });
+  SplitInParts split_in_parts(parts.get(), workload.job, workload.text != nullptr);
+  if (parts) parts->split([&] { run_other_part(*parts, split_in_parts, config, workload); });
   const bool several = parts != nullptr && parts->several();  // not if all runs again in one process
   SplitRun split(workload.job, several || !options.record.block.empty() || causes != nullptr ||
                                    config.output.timeline || !config.output.waves.empty() ||
@@ -264,6 +267,7 @@ ExitCode run(const RunOptions& options) {
   timeline.add_job("", *job);
   timeline.begin(*job);
   split.prepare(*job);
+  split_in_parts.prepare(*job);
   job->start();
   const auto done = [&] { return job->finished(); };
   const auto work = [&] {

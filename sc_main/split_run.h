@@ -7,14 +7,12 @@
 #ifndef WEFT_SC_MAIN_SPLIT_RUN_H
 #define WEFT_SC_MAIN_SPLIT_RUN_H
 
-#include <sys/types.h>
-
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "parts/reserve.h"
+#include "sc_main/split_scout.h"
 #include "sc_models/trace_job.h"
 
 namespace weft::cli {
@@ -24,25 +22,17 @@ class SplitRun {
   /// Before the machine is built. `watched`: something looks at single ranks, so that all are simulated.
   /// Where the run starts again, this returns in the process that does so.
   SplitRun(std::unique_ptr<graph::CheckedJob>& job, bool watched);
-  ~SplitRun();
-
-  /// The job can be split, and that saves more than it costs.
-  static bool pays(const graph::CheckedJob& job);
 
   /// When the machine is built, before TraceJob::start(). The object outlives the run.
   void prepare(TraceJob& job);
 
  private:
   bool keep_reserve();
-  void send_scout(std::unique_ptr<graph::CheckedJob>& job);
-  std::optional<Splitting::Plan> report_of_scout();
   [[noreturn]] void start_again(const Splitting::Limit& limit, const std::string& why);
 
   std::vector<Splitting::Limit> limits_;     ///< that earlier plans have not kept
   std::unique_ptr<parts::Reserve> reserve_;  ///< null: the job is not split, or can no longer fail
-  pid_t scout_ = -1;
-  int from_scout_ = -1;
-  size_t units_ = 0;
+  std::unique_ptr<SplitScout> scout_;
 };
 
 }  // namespace weft::cli

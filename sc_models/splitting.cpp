@@ -24,8 +24,12 @@ Splitting::Splitting(sc_core::sc_module_name module_name, Machine& machine, Spli
       units_(replicas.units.size()),
       wake_("wake") {
   std::vector<uint32_t> unit_of(replicas.ranks.front().size());
-  for (uint32_t u = 0; u < units_.size(); ++u)
-    for (const uint32_t place : replicas.units[u].places) unit_of[place] = u;
+  for (uint32_t u = 0; u < units_.size(); ++u) {
+    for (const uint32_t place : replicas.units[u].places) {
+      unit_of[place] = u;
+      if (here(replicas.ranks.front()[place])) units_[u].places.push_back(place);
+    }
+  }
   for (uint32_t k = 0; k < replicas.ranks.size(); ++k)
     for (uint32_t i = 0; i < replicas.ranks[k].size(); ++i)
       places_[replicas.ranks[k][i]] = {k, i, unit_of[i]};
@@ -41,7 +45,9 @@ Splitting::Splitting(sc_core::sc_module_name module_name, Machine& machine, Spli
   for (uint32_t u = 0; u < units_.size(); ++u)
     for (const uint32_t k : replicas.units[u].groups) {
       const trace::GroupId g = replicas.groups.front()[k];
-      own_groups_[g] = {u, static_cast<uint32_t>(groups.ranks(g).size())};
+      const std::vector<uint32_t>& ranks = groups.ranks(g);
+      const auto members = std::count_if(ranks.begin(), ranks.end(), [this](uint32_t r) { return here(r); });
+      own_groups_[g] = {u, static_cast<uint32_t>(members)};
     }
   SC_HAS_PROCESS(Splitting);
   SC_METHOD(begin_units);
@@ -53,6 +59,11 @@ Splitting::~Splitting() = default;
 
 Picoseconds Splitting::now() const {
   return sc_core::sc_time_stamp().value();
+}
+
+bool Splitting::here(uint32_t rank) const {
+  const PartLinks* const links = machine_.part_links();
+  return links == nullptr || links->own(rank);
 }
 
 void Splitting::fail(uint32_t unit, const std::string& why) {
@@ -126,7 +137,8 @@ void Splitting::follow(Plan plan, Failed failed, std::function<void()> over) {
 
 /// To what the first replica sends.
 void Splitting::listen(MessageCopies* listener) {
-  for (const uint32_t rank : replicas_.ranks.front()) machine_.own_nmu(rank).copy_messages(listener);
+  for (const uint32_t rank : replicas_.ranks.front())
+    if (here(rank)) machine_.own_nmu(rank).copy_messages(listener);
 }
 
 bool Splitting::begins(uint32_t rank) const {
@@ -149,7 +161,7 @@ uint64_t Splitting::asleep() const {
 
 bool Splitting::rests(uint32_t u) const {
   if (units_[u].under_way != 0) return false;
-  const auto& places = replicas_.units[u].places;
+  const auto& places = units_[u].places;
   return std::all_of(places.begin(), places.end(),
                      [this](uint32_t i) { return host_.rests(replicas_.ranks.front()[i]); });
 }
@@ -179,10 +191,10 @@ void Splitting::split(uint32_t u) {
   const auto& first = replicas_.ranks.front();
   for (size_t k = 1; k < replicas_.ranks.size(); ++k) {
     const auto& ranks = replicas_.ranks[k];
-    for (const uint32_t i : replicas_.units[u].places)
+    for (const uint32_t i : units_[u].places)
       if (!host_.rests(ranks[i])) fail(u, "something has come to ranks that have not begun");
     const auto image = [&](uint32_t rank) { return ranks[places_[rank].place]; };
-    for (const uint32_t i : replicas_.units[u].places) host_.adopt(ranks[i], first[i], image);
+    for (const uint32_t i : units_[u].places) host_.adopt(ranks[i], first[i], image);
     for (const uint32_t g : replicas_.units[u].groups)
       host_.adopt_collectives(replicas_.groups[k][g], replicas_.groups.front()[g], image);
   }
@@ -217,6 +229,7 @@ void Splitting::sends(uint32_t rank, uint32_t peer) {
   const Place& at = places_[rank];
   if (at.replica == kNone) return;
   const Place& to = places_[peer];
+  if (!here(peer) && units_asleep_ != 0) fail(to.unit, "a message goes to another part of the machine");
   if (at.replica == 0) ++units_[to.unit].under_way;
   if (scouting_) {
     if (at.unit != to.unit) sends_.push_back({now(), at.unit, to.unit});
@@ -228,6 +241,16 @@ void Splitting::sends(uint32_t rank, uint32_t peer) {
 void Splitting::arrived(uint32_t rank) {
   const Place& at = places_[rank];
   if (at.replica == 0) --units_[at.unit].under_way;
+}
+
+bool Splitting::waited_for_sleepers(const collectives::MemberBegins& told) const {
+  return std::any_of(told.waits().begin(), told.waits().end(), [this](const collectives::RankWait& wait) {
+    const Place& at = places_[wait.rank];
+    const Place& of = places_[wait.source];
+    if (of.replica == kNone || of.replica == 0) return false;
+    const Picoseconds begun = at.replica == kNone ? 0 : units_[at.unit].begins;
+    return std::max(wait.from, begun) < std::min(wait.to, units_[of.unit].begins);
+  });
 }
 
 /// What a rank sends that stands for others to one that has begun there, the others send, too.

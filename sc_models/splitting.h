@@ -14,6 +14,9 @@
 //     job.start();                                   job.start();
 //     after each instant: splitting.look(..);        sc_start as ever
 //     plan = splitting.plan({});
+//
+// In a machine in parts every part follows the same plan with the ranks that it has. Those that are alike
+// must be in the same part, and so must those that send messages to each other.
 
 #ifndef WEFT_SC_MODELS_SPLITTING_H
 #define WEFT_SC_MODELS_SPLITTING_H
@@ -26,6 +29,7 @@
 
 #include "configs/types.h"
 #include "sc_models/message_copies.h"
+#include "workload/collectives/member_begins.h"
 #include "workload/graph/folding/replicas.h"
 #include "workload/trace/groups.h"
 
@@ -91,6 +95,8 @@ class Splitting final : public sc_core::sc_module, private MessageCopies {
   uint64_t asleep() const;
   /// When the last ones did.
   Picoseconds split_at() const { return split_at_; }
+  /// In parts: a rank that had begun has waited for a message of one that had not.
+  bool waited_for_sleepers(const collectives::MemberBegins& told) const;
 
  private:
   static constexpr uint32_t kNone = ~0u;
@@ -100,8 +106,9 @@ class Splitting final : public sc_core::sc_module, private MessageCopies {
     uint32_t unit = 0;
   };
   struct Unit {
-    bool asleep = false;     ///< the first replica's stands for the others'
-    Picoseconds begins = 0;  ///< there
+    std::vector<uint32_t> places;  ///< of graph::Replicas::Unit, those that are in this part of the machine
+    bool asleep = false;           ///< the first replica's stands for the others'
+    Picoseconds begins = 0;        ///< there
     /// In the first replica: messages to it, and parts of collectives that some member has started.
     uint64_t under_way = 0;
     std::vector<Picoseconds> rest;  ///< scout: when it could begin, ascending
@@ -116,6 +123,7 @@ class Splitting final : public sc_core::sc_module, private MessageCopies {
   void begin_units();
   void split(uint32_t unit);
   bool rests(uint32_t unit) const;
+  bool here(uint32_t rank) const;
   void leaves(uint32_t dimension, const fabric::Transfer& transfer) override;
   void listen(MessageCopies* listener);
   void fail(uint32_t unit, const std::string& why);
@@ -128,7 +136,7 @@ class Splitting final : public sc_core::sc_module, private MessageCopies {
   std::vector<std::vector<uint32_t>> joined_;  ///< by group that joins replicas: units of its members
   struct OwnGroup {
     uint32_t unit = kNone;  ///< of the first replica; kNone: it is not one of its groups
-    uint32_t members = 0;
+    uint32_t members = 0;   ///< in this part of the machine
   };
   std::vector<OwnGroup> own_groups_;  ///< by group
   uint32_t units_asleep_ = 0;

@@ -107,6 +107,7 @@ class TraceJob : public Job, private JobHost, private SplitHost {
   CollectiveRow& start_row(uint32_t rank, trace::GroupId group, const trace::Node& node,
                            const collectives::CollectivePlan& plan);
   void check_machine() const;
+  bool keeps_replicas() const;
   /// The rank has modules of its own on this machine.
   bool simulated(uint32_t rank) const {
     return folding_.built(rank) && (whole_machine() || machine_.built(ranks_.npu(rank)));

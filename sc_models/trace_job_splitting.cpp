@@ -4,6 +4,8 @@
 // Ranks of a job that are alike at first: when one of them can stand for others, and how these take over its
 // state.
 
+#include <algorithm>
+
 #include "sc_models/npu.h"
 #include "sc_models/trace_job.h"
 
@@ -13,10 +15,22 @@ bool TraceJob::splits() const {
   if (folding_.replicas().empty() || !ranks_.whole() || sampled_ != nullptr || mirrored_ != nullptr ||
       p2p_data_ != nullptr)
     return false;
-  if (machine_.causes() != nullptr || machine_.part_links() != nullptr || machine_.library() != nullptr ||
+  if (machine_.causes() != nullptr || machine_.library() != nullptr || !keeps_replicas() ||
       follows_tensors(*checked_))
     return false;
   return config_.nmu.injection_queue == 0 && config_.nmu.injection_bandwidth.bytes_per_second == 0;
+}
+
+/// Ranks that are alike are in the same part of the machine.
+bool TraceJob::keeps_replicas() const {
+  const PartLinks* const links = machine_.part_links();
+  if (links == nullptr) return true;
+  const auto& replicas = folding_.replicas().ranks;
+  const auto part_of = [links](uint32_t rank) { return links->part_of(rank); };
+  return std::all_of(replicas.begin(), replicas.end(), [&](const std::vector<uint32_t>& ranks) {
+    return std::equal(ranks.begin(), ranks.end(), replicas.front().begin(),
+                      [&](uint32_t a, uint32_t b) { return part_of(a) == part_of(b); });
+  });
 }
 
 Machine::Options TraceJob::scout_options(const graph::CheckedJob& checked) {

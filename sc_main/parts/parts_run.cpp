@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <numeric>
 #include <thread>
 #include <utility>
 
@@ -33,6 +34,7 @@ namespace weft::cli {
 namespace {
 
 constexpr uint32_t kSendsARank = 4;  ///< looked at, to see whom it sends to
+constexpr const char* kUnlike = "ranks of a part were not like those that ran for them (run.split)";
 
 double now_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -86,6 +88,14 @@ parts::RankLoads rank_loads(const graph::CheckedJob& job) {
       ++sends;
     }
   }
+  const graph::Replicas& replicas = job.folding().replicas();
+  if (!replicas.empty()) {
+    loads.alike.resize(loads.work.size());
+    std::iota(loads.alike.begin(), loads.alike.end(), 0u);
+    for (const std::vector<uint32_t>& ranks : replicas.ranks)
+      for (size_t i = 0; i < ranks.size(); ++i)
+        loads.alike[job.ranks().npu(ranks[i])] = job.ranks().npu(replicas.ranks.front()[i]);
+  }
   return loads;
 }
 
@@ -118,6 +128,7 @@ PartsRun::PartsRun(const Config& config, const PartsOptions& options, const part
     idle_ = asked.self && *asked.self != 0;
     return;
   }
+  keeps_replicas_ = cut.crossing_sends == 0 && cut.separated == 0;
   report_.parts = cut.parts;
   report_.cut = cut.text();
   report_.crossing_sends = cut.crossing_sends;
@@ -174,10 +185,10 @@ bool PartsRun::simulate(Machine& machine, const std::function<bool()>& finished,
   const Picoseconds lookahead = machine.part_links()->lookahead();
   parts::State own;
   parts::Meeting all;
-  bool asked = false;    // nothing moves anywhere, and every part has been asked whether something could
-  bool changed = true;   // something has happened here since the job was asked whether it is finished
-  double counted_s = 0;  // when its nodes were counted last
-  bool left = false;     // a process was stopped in its work: nothing can go on here
+  bool asked = false;   // nothing moves anywhere, and every part has been asked whether something could
+  bool changed = true;  // something has happened here since the job was asked whether it is finished
+  double count_s = 0;   // when its nodes are to be counted next
+  bool left = false;    // a process was stopped in its work: nothing can go on here
   const auto until_stopped = [&left](const auto& step) {
     try {
       step();
@@ -194,12 +205,15 @@ bool PartsRun::simulate(Machine& machine, const std::function<bool()>& finished,
     own.finished = own.next == kNever && (changed ? finished() : own.finished);
     if (own.next == kNever) changed = false;
     own.stop = stop_request.load();
-    if (const double now_s = now_seconds(); now_s - counted_s > 0.1) {
-      counted_s = now_s;
+    if (const double now_s = now_seconds(); now_s > count_s) {
       own.done = work().done;
+      // To count takes a look at all modules.
+      const double end_s = now_seconds();
+      count_s = end_s + std::max(0.1, 50 * (end_s - now_s));
     }
     all = parts_->meet(own);
     if (all.stop != 0 || (all.next == kNever && all.finished)) break;
+    if (all.unlike) start_again(kUnlike);
     if (all.stuck) break;
     parts_->take_inbox([&](const PartTransfer& transfer) {
       machine.part_links()->receive(transfer);
@@ -269,6 +283,10 @@ void PartsRun::check_rings(const Machine& machine) {
     ring = collectives::ring_of_parts(parts, parts_->cut().part_of, several);
   }
   if (parts_->largest(ring != kNever ? 1 : 0) == 0) return;
+  // Of ranks that have not begun others have, and what these have begun is not known for each.
+  const bool sleepers = splitting_ != nullptr && splitting_->waited_for_sleepers(machine.member_begins());
+  if (parts_->largest(sleepers ? 1 : 0) != 0)
+    start_again("ranks may have waited for each other's slots in a circle while some of them ran for others");
   const auto begins = gather(machine.member_begins().begins());
   const auto rank_waits = gather(machine.member_begins().waits());
   if (parts_->first()) {
@@ -289,12 +307,22 @@ void PartsRun::check_rings(const Machine& machine) {
   parts_->largest(0);
 }
 
+/// It is in the middle of an instant: the others hear of it at the end of the window.
+void PartsRun::give_up(const std::string& why) {
+  note(fmt::format("weft: split: at {} {}", readable_time(kernel_time()), why));
+  parts::State own;
+  own.unlike = true;
+  const parts::Meeting all = parts_->meet(own);
+  if (all.stop == 0) start_again(kUnlike);
+  stop_request = all.stop;
+  if (!first()) parts_->fail(interruption_code(), interruption_text());
+  note("weft: error: " + interruption_text());
+  leave(interruption_code());
+}
+
 /// The others are ended where they wait.
 void PartsRun::start_again(const std::string& why) {
-  if (!parts_->first()) {
-    parts_->largest(0);  // never comes back
-    return;
-  }
+  while (!parts_->first()) parts_->largest(0);  // never comes back
   note("weft: parts: " + why + ": the run starts again in one process");
   const int code = parts_->start_again(why, [] { return stop_request.load(); });
   leave(static_cast<ExitCode>(code));

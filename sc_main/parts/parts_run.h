@@ -38,6 +38,13 @@ class PartsRun {
 
   /// For Machine::Options.
   PartBorder* border() { return parts_.get(); }
+  /// Ranks that are alike at first (graph::Replicas) are in one part, and no messages are known to cross the
+  /// cut: one of them can run for all in each part.
+  bool keeps_replicas() const { return keeps_replicas_; }
+  /// Ranks are told from others by this, which outlives the run.
+  void split_ranks(const Splitting& splitting) { splitting_ = &splitting; }
+  /// In any part, within simulate(): it cannot go on, and the run starts again in one process.
+  [[noreturn]] void give_up(const std::string& why);
   /// There are several parts, and they have not become one process again.
   bool several() const { return parts_ != nullptr; }
   bool first() const { return parts_ == nullptr ? !idle_ : parts_->first(); }
@@ -64,10 +71,12 @@ class PartsRun {
   template <typename T>
   std::vector<std::vector<T>> gather(const std::vector<T>& own);
   void check_rings(const Machine& machine);
-  void start_again(const std::string& why);
+  [[noreturn]] void start_again(const std::string& why);
 
   std::unique_ptr<parts::Parts> parts_;  ///< null: one process runs all
   bool idle_ = false;                    ///< .. and this is another one
+  bool keeps_replicas_ = false;
+  const Splitting* splitting_ = nullptr;  ///< null: each rank is simulated
   PartsReport report_;
 };
 

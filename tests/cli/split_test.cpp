@@ -112,45 +112,75 @@ TEST_F(Step, NothingIsSplitWhereSingleRanksAreLookedAt) {
   }
 }
 
-/// Two stages, three replicas. The first stage joins the replicas and then sends; the second one, in a scout,
-/// waits for that for ever.
-TEST_F(Split, AWrongPlanIsNoticedAndTheRunStartsAgain) {
-  const auto all_reduce = [](uint64_t id, const std::string& group, uint64_t after) {
-    PbNode node = trace::test::collective(id, ChakraProtoMsg::ALL_REDUCE, 3 << 18, group);
-    node.add_data_deps(after);
-    return node;
-  };
-  std::vector<Nodes> ranks;
-  for (int64_t r = 0; r < 6; ++r) {
-    const bool slow = r == 5;
-    Nodes nodes;
-    if (r % 2 == 0) {
-      nodes.push_back(comp(1, {}, 10));
-      nodes.push_back(all_reduce(2, "first", 1));
-      nodes.push_back(send(3, r + 1, 1 << 20, 7));
-      nodes.back().add_data_deps(2);
-    } else {
-      nodes.push_back(comp(1, {}, slow ? 1500 : 1000));
-      nodes.push_back(comp(5, {1}, 500));
-      nodes.push_back(receive(2, r - 1, 1 << 20, 7));
-      nodes.push_back(comp(3, {2}, 20));
-      nodes.push_back(all_reduce(4, "second", 3));
+/// Two stages, three replicas, all of it once for each lane, each a little slower. The first stage joins the
+/// replicas and then sends; the second one, in a scout, waits for that for ever.
+class WrongPlan : public Split {
+ protected:
+  Ran run(uint32_t lanes, const std::vector<std::string>& more) const {
+    const auto all_reduce = [](uint64_t id, const std::string& group, uint64_t after) {
+      PbNode node = trace::test::collective(id, ChakraProtoMsg::ALL_REDUCE, 3 << 18, group);
+      node.add_data_deps(after);
+      return node;
+    };
+    std::vector<Nodes> ranks;
+    json groups;
+    for (uint32_t r = 0; r < 6 * lanes; ++r) {
+      const bool slow = r / lanes == 5;
+      const bool first = r / lanes % 2 == 0;
+      const std::string group = (first ? "first" : "second") + std::to_string(r % lanes);
+      groups[group].push_back(r);
+      Nodes nodes;
+      if (first) {
+        nodes.push_back(comp(1, {}, 10));
+        nodes.push_back(all_reduce(2, group, 1));
+        nodes.push_back(send(3, r + lanes, 1 << 20, 7));
+        nodes.back().add_data_deps(2);
+      } else {
+        nodes.push_back(comp(1, {}, (slow ? 1500 : 1000) + r % lanes));
+        nodes.push_back(comp(5, {1}, 500));
+        nodes.push_back(receive(2, r - lanes, 1 << 20, 7));
+        nodes.push_back(comp(3, {2}, 20));
+        nodes.push_back(all_reduce(4, group, 3));
+      }
+      ranks.push_back(nodes);
     }
-    ranks.push_back(nodes);
+    traces(ranks);
+    write(at("groups.json"), groups.dump());
+    const std::string machine = "weft: 1\ntopology: {notation: Switch(" + std::to_string(2 * lanes) +
+                                ")_Switch(3), dimensions: [{bandwidth: 100 GB/s, latency: 500 ns, fidelity: "
+                                "message}, {bandwidth: 50 GB/s, latency: 500 ns, fidelity: message}]}\n";
+    std::vector<std::string> options = {"--set", "run.split=always"};
+    options.insert(options.end(), more.begin(), more.end());
+    return run_both(machine, {"--trace", at("t"), "--groups", at("groups.json")}, options);
   }
-  traces(ranks);
-  write(at("groups.json"), R"({"first": [0, 2, 4], "second": [1, 3, 5]})");
-  const std::string machine =
-      "weft: 1\ntopology: {notation: Switch(2)_Switch(3), dimensions: [{bandwidth: 100 GB/s, latency: 500 "
-      "ns, "
-      "fidelity: message}, {bandwidth: 50 GB/s, latency: 500 ns, fidelity: message}]}\n";
-  const Ran ran =
-      run_both(machine, {"--trace", at("t"), "--groups", at("groups.json")}, {"--set", "run.split=always"});
+};
+
+TEST_F(WrongPlan, IsNoticedAndTheRunStartsAgain) {
+  const Ran ran = run(1, {});
   EXPECT_TRUE(
       ran.says({"weft: split: at ", "a message comes to ranks that have not begun: the run starts again"}))
       << ran.err;
   EXPECT_EQ(split()["ranks"], 2);
   EXPECT_TRUE(ran.out.find("results  ") != std::string::npos) << ran.out;
+}
+
+TEST_F(WrongPlan, InPartsTheRunStartsAgainInOneProcess) {
+  const Ran ran = run(2, {"--parts", "2"});
+  EXPECT_TRUE(ran.says({"weft: split: at ", "a message comes to ranks that have not begun",
+                        "weft: parts: ranks of a part were not like those that ran for them (run.split)"}))
+      << ran.err;
+  const json summary = json::parse(read(at("out/summary.json")));
+  EXPECT_EQ(summary["parts"]["parts"], 1);
+  EXPECT_EQ(split()["ranks"], 2);  // of one lane: nothing joins them
+}
+
+TEST_F(Step, PartsTellTheirRanksFromOthersToo) {
+  const Ran ran = run({"--set", "run.split=always", "--parts", "2"});
+  EXPECT_TRUE(ran.says({"weft: split: 8 of 16 ranks do as 4 others until "})) << ran.err;
+  EXPECT_EQ(split()["ranks"], 8);
+  const json summary = json::parse(read(at("out/summary.json")));
+  EXPECT_EQ(summary["parts"]["parts"], 2);
+  EXPECT_EQ(summary["parts"]["cut"], "rank / 1 % 2");
 }
 
 }  // namespace

@@ -50,6 +50,19 @@ TEST(Cut, GoesAlongReplicasNotStages) {
   EXPECT_EQ(cut.part_of[0], 0u);
 }
 
+TEST(Cut, KeepsRanksTogetherThatAreAlikeAtFirst) {
+  // tp 4, dp 4: replicas are alike, so that the cut goes along the tensor-parallel ranks.
+  const Config config = machine("Switch(4)_Switch(4)", kLink);
+  RankLoads loads;
+  loads.work.assign(16, 10);
+  EXPECT_EQ(choose_cut(config, 2, loads).text(), "rank / 8 % 2");
+  for (uint32_t r = 0; r < 16; ++r) loads.alike.push_back(r % 4);
+  const Cut cut = choose_cut(config, 2, loads);
+  EXPECT_EQ(cut.text(), "rank / 2 % 2");
+  EXPECT_EQ(cut.separated, 0u);
+  EXPECT_EQ(choose_cut(config, 2, loads, "rank / 8 % 2").separated, 8u);
+}
+
 TEST(Cut, IsTheOneThatIsAskedFor) {
   const Config config = machine("Switch(2)_Switch(12)", kLink);
   RankLoads loads;

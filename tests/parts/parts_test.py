@@ -8,7 +8,8 @@
 Draws machines and jobs, runs each with --no-fold in one process and with --parts 1, 2, 3 and 5, and compares all
 result files; of every fourth case also with parts that join over TCP. Of summary.json the keys `events`, `trains`,
 `parts`, `wall_s` and `peak_rss_MiB` may differ. Draws collectives, too, and jobs with a straggler without --no-fold:
-their collectives repeat (docs/folding.md) in one process and in parts, and `folding.repeated` may differ.
+their collectives repeat (docs/folding.md) in one process and in parts, and `folding.repeated` may differ. The same jobs
+with `run.split: always`: parts tell their ranks from others, too.
 """
 
 import argparse
@@ -203,9 +204,20 @@ def straggler(weft, draw, folder, case):
         how = "stragglers" + (", started again" if told["parts"]["parts"] == 1 else "")
         how += ", repeating" if "repeated" in told["folding"] else ""
         HOW[how] = HOW.get(how, 0) + 1
+    always = ["--set", "run.split=always"]
+    for parts in (2, 3):
+        if parts > ranks:
+            continue
+        again, told = outcome(f"split{parts}", "--parts", str(parts), *always)
+        compare(case, base + ["--parts", str(parts), *always], one, again)
+        how = "stragglers, split" if "split" in told["folding"] else "stragglers, not split"
+        why = told["parts"].get("one_process_because", "")
+        how += ", started again because of the split" if "run.split" in why else ", started again" if why else " in parts"
+        HOW[how] = HOW.get(how, 0) + 1
     cut, parts = drawn_cut(f"{case} {slow}", ranks)
-    again, _ = outcome("cut", "--parts", str(parts), "--parts-cut", cut)
-    compare(case, base + ["--parts", str(parts), "--parts-cut", cut], one, again)
+    for name, options in (("cut", []), ("split_cut", always)):
+        again, _ = outcome(name, "--parts", str(parts), "--parts-cut", cut, *options)
+        compare(case, base + ["--parts", str(parts), "--parts-cut", cut, *options], one, again)
     split, told = outcome("auto", "--parts", "auto", "--set", "run.split=always")
     compare(case, base + ["--parts", "auto"], one, split)
     if (os.cpu_count() or 1) > 1 and "split" in told["folding"] and "run.split" not in told["parts"].get("one_process_because", ""):

@@ -35,6 +35,7 @@ class Rings {
         several_(several),
         holds_(part_of.size()),
         waits_(part_of.size()),
+        wanted_(part_of.size()),
         seen_ranks_{std::vector<uint64_t>(part_of.size()), std::vector<uint64_t>(part_of.size())},
         seen_lines_(lines_.size(), 0) {}
 
@@ -43,14 +44,17 @@ class Rings {
     std::vector<uint32_t>& sources = waits_[event.rank];
     if (event.kind == Event::Kind::awaited) {
       sources.push_back(event.other);
+      ++wanted_[event.other];
       return;
     }
+    --wanted_[event.other];
     *std::find(sources.begin(), sources.end(), event.other) = sources.back();
     sources.pop_back();
   }
 
   /// Something of the rank leads back to it, through an open chunk and ranks of another part.
   bool ring_at(uint32_t rank) {
+    if (wanted_[rank] == 0) return false;
     ++round_;
     bool back = false;
     bool others = false;
@@ -111,6 +115,11 @@ class Rings {
     std::vector<uint32_t>& missing = line.missing;
     *std::find(missing.begin(), missing.end(), rank) = missing.back();
     missing.pop_back();
+    if (line.begun.empty()) {
+      for (const uint32_t member : missing) ++wanted_[member];
+    } else {
+      --wanted_[rank];
+    }
     if (!missing.empty()) {
       holds_[rank].push_back(number);
       line.begun.push_back(rank);
@@ -128,7 +137,8 @@ class Rings {
   const bool several_;
   std::vector<std::vector<uint32_t>> holds_;  ///< open lines that it has begun, by rank
   std::vector<std::vector<uint32_t>> waits_;  ///< ranks, by rank
-  std::vector<uint64_t> seen_ranks_[2];       ///< by Reached::by_chunk
+  std::vector<uint32_t> wanted_;         ///< open lines that miss it, and waits for its messages, by rank
+  std::vector<uint64_t> seen_ranks_[2];  ///< by Reached::by_chunk
   std::vector<uint64_t> seen_lines_;
   std::vector<Reached> reached_;
   uint64_t round_ = 0;
@@ -156,13 +166,19 @@ Picoseconds ring_of_ranks(std::vector<MemberBegin> begins, const std::vector<Ran
   });
   std::vector<Line> lines;
   std::vector<Event> events;
-  for (size_t i = 0; i < begins.size(); ++i) {
-    const MemberBegin& begin = begins[i];
-    const bool same =
-        i != 0 && begins[i - 1].collective == begin.collective && begins[i - 1].index == begin.index;
-    if (!same) lines.emplace_back();
-    lines.back().missing.push_back(begin.rank);
-    events.push_back({begin.at, Event::Kind::begun, begin.rank, static_cast<uint32_t>(lines.size() - 1)});
+  for (size_t first = 0, end = 0; first < begins.size(); first = end) {
+    bool open = false;  // some have begun it before others
+    for (end = first; end < begins.size() && begins[end].collective == begins[first].collective &&
+                      begins[end].index == begins[first].index;
+         ++end)
+      open = open || !(begins[end].at == begins[first].at);
+    if (!open) continue;
+    const auto line = static_cast<uint32_t>(lines.size());
+    lines.emplace_back();
+    for (size_t i = first; i < end; ++i) {
+      lines.back().missing.push_back(begins[i].rank);
+      events.push_back({begins[i].at, Event::Kind::begun, begins[i].rank, line});
+    }
   }
   for (const RankWait& wait : waits) {
     if (wait.from >= wait.to) continue;
