@@ -207,8 +207,8 @@ Config load_workload(const WorkloadOptions& options) {
     config.workload.goal = absolute(options.goal);
   }
   if (options.passes != 0) config.workload.text.passes = options.passes;
-  check_workload_keys(config, options);
   if (options.has_groups) config.workload.groups = absolute(options.groups);
+  check_workload_keys(config, options);
   if (options.strict) config.workload.strict = true;
   return config;
 }

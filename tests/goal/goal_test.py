@@ -261,6 +261,8 @@ def bad_input():
     good = as_binary([([Op('calc', 5), Op('send', 8, 1, 3)], [(1, 0, False)]), ([Op('recv', 8, 0, 3)], [])])
     write('good.goal', good)
     check(run('validate', 'm.yaml', '--goal', 'good.goal').returncode == 0, 'the binary program is good')
+    done = run('validate', 'm.yaml', '--goal', 'good.goal', '--groups', 'groups.json')
+    check(done.returncode == 2 and '`workload.goal` and `workload.groups`' in done.stderr, done.stderr)
     for cut in range(8, len(good)):
         write('bad.goal', good[:cut])
         done = run('validate', 'm.yaml', '--goal', 'bad.goal') if cut % 7 == 0 or cut > len(good) - 4 else None

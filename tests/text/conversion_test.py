@@ -91,6 +91,7 @@ def mistakes(folder):
     refused(folder, ["run", "switch.yaml", "--text", "nothing.txt"], "no such text workload file")
     refused(folder, ["run", "switch.yaml", "--text", "large.txt"], "has 8 NPUs")
     refused(folder, ["run", "switch.yaml", "--text", "w.txt", "--trace", "t"], "--trace and --text")
+    refused(folder, ["run", "switch.yaml", "--text", "w.txt", "--groups", "g.json"], "workload.text", "workload.groups")
     refused(folder, ["run", "switch.yaml", "--trace", "t", "--passes", "2"], "--passes is for text workloads")
     refused(folder, ["run", "switch.yaml", "--text", "w.txt", "--set", "workload.clock=1"], "workload.clock", "GHz")
     refused(folder, ["run", "switch.yaml", "--text", "w.txt", "--set", "workload.model_parallel_dimensions=[3]"],
