@@ -102,6 +102,10 @@ def mistakes(folder):
             "--ranks is 4", "8 NPUs")
     refused(folder, ["trace", "convert", "--from", "text", "w.txt", "--out", "x"], "--topology and --ranks")
     refused(folder, ["trace", "convert", "--from", "json", "w.txt", "--ranks", "4", "--out", "x"], "--from")
+    with open(os.path.join(folder, "long.txt"), "w", encoding="utf-8") as file:
+        file.write("DATA\n1\nfc -1 18446744073709551615 NONE 0 2 NONE 0 3 NONE 0 5\n")
+    ran = weft("run", "switch.yaml", "--text", "long.txt", cwd=folder)  # as of any time that cannot be held
+    check(ran.returncode == 3 and "layer 0 `fc`" in ran.stderr and "213 days" in ran.stderr, ran.stderr)
     ran = weft("validate", "switch.yaml", "--text", "w.txt", cwd=folder)
     check(ran.returncode == 0 and "w.txt agree" in ran.stdout, "validate: " + ran.stdout + ran.stderr)
     refused(folder, ["validate", "switch.yaml", "--text", "bad.txt"], "ALLREDUC")

@@ -245,7 +245,7 @@ class Maker {
 
   [[noreturn]] void too_long(uint32_t i, const char* what) const {
     throw UserError(
-        ExitCode::usage,
+        ExitCode::trace,
         fmt::format("{}: layer {} `{}`: its {} is longer than the 213 days that simulated time can hold; "
                     "check it, and the scales and `workload.clock`",
                     file_.path, i, file_.layers[i].name, what));
