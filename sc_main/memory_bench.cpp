@@ -81,13 +81,16 @@ MeasuredMemory banked(const Config& config, const MemoryPart& part) {
   return m;
 }
 
+constexpr const char* kHbmKey = "hbm.implementation";
+
 /// A memory of which the figures are all that is known.
 MeasuredMemory by_figures(const std::string& title, const std::string& implementation, const char* key,
                           const MemoryTiming& timing, const MemoryPart& part) {
   if (part.given())
-    fail(
-        "--stacks, --channels, --pseudo-channels, --bank-groups and --banks are of `hbm.model: banked`; set "
-        "it (--set hbm.model=banked), or leave them out");
+    fail(fmt::format(
+        "--stacks, --channels, --pseudo-channels, --bank-groups and --banks are of `hbm.model: banked`{}",
+        key == kHbmKey ? "; set it (--set hbm.model=banked), or leave them out"
+                       : fmt::format(", and not of the {}; leave them out", title)));
   MeasuredMemory m;
   m.title = title;
   m.model = implementation == kDefaultMemoryModel ? "bandwidth" : implementation;
@@ -102,8 +105,7 @@ MeasuredMemory by_figures(const std::string& title, const std::string& implement
 
 MeasuredMemory hbm(const Config& config, const MemoryPart& part) {
   if (config.hbm.banked() && config.hbm.implementation == kDefaultMemoryModel) return banked(config, part);
-  return by_figures("HBM of an NPU", config.hbm.implementation, "hbm.implementation", hbm_timing(config.hbm),
-                    part);
+  return by_figures("HBM of an NPU", config.hbm.implementation, kHbmKey, hbm_timing(config.hbm), part);
 }
 
 MeasuredMemory remote(const Config& config, const MemoryPart& part) {

@@ -254,7 +254,7 @@ TEST(Memory, BadOptionsSayWhatIsAllowed) {
       {{"--pseudo-channels", "3"}, {"--pseudo-channels 3"}},
       {{"--stacks", "2"}, {"--stacks 2", "hbm.stacks"}},
       {{"--memory", "hbmm"}, {"--memory 'hbmm'", "did you mean hbm"}},
-      {{"--memory", "remote", "--channels", "1"}, {"hbm.model: banked"}},
+      {{"--memory", "remote", "--channels", "1"}, {"hbm.model: banked", "not of the remote memory"}},
       {{"--pattern", "random", "--run", "4"}, {"--run 4", "sequential"}},
       {{"--pattern", "random", "--stride", "1 KiB"}, {"--stride 1 KiB", "sequential"}},
       {{"--range", "64 B"}, {"--block 64 B", "do not fit"}},
