@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -75,6 +76,12 @@ void add_file_options(CLI::App& command, import::ImportOptions& files) {
   command.add_flag("--approximate", files.approximate, "Take an approximation where there is one: LogGP's G");
 }
 
+/// Keys of system files, or parts of them, that no other file has.
+constexpr std::array<const char*, 9> kSystemWords{
+    "-implementation", "scheduling-policy",       "endpoint-delay", "preferred-dataset-splits",
+    "active-chunks",   "collective-optimization", "local-mem-bw",   "peak-perf",
+    "roofline-enabled"};
+
 /// What kind of file stands at a position, by its keys.
 void sort_by_content(ImportCommand& command) {
   for (const std::string& path : command.paths) {
@@ -83,11 +90,10 @@ void sort_by_content(ImportCommand& command) {
                                 uint64_t{64} << 20};
     const std::string text = read_input(path, kind);
     const auto has = [&](const char* word) { return text.find(word) != std::string::npos; };
-    std::string& place = has("memory-type")    ? files.memory
-                         : has("logical-dims") ? files.logical
-                         : has("-implementation") || has("scheduling-policy") || has("endpoint-delay")
-                             ? files.system
-                             : files.network;
+    std::string& place = has("memory-type")                                           ? files.memory
+                         : has("logical-dims")                                        ? files.logical
+                         : std::any_of(kSystemWords.begin(), kSystemWords.end(), has) ? files.system
+                                                                                      : files.network;
     if (!place.empty())
       throw UserError(ExitCode::usage,
                       fmt::format("{} and {} are both the same kind of file; give one of them, or name "

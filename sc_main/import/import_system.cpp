@@ -330,15 +330,18 @@ class SystemImport {
 
   void compute() {
     if (const InputKey* key = keys_.take("peak-perf")) {
-      set("npu.peak", keys_.number(*key) > 0 ? fmt::format("{} TFLOPS", key->text()) : "none");
-      keys_.tell(*key, fmt::format("npu.peak: {} TFLOPS", key->text()), V::exact);
+      const std::string peak = keys_.number(*key) > 0 ? fmt::format("{} TFLOPS", key->text()) : "none";
+      set("npu.peak", peak);
+      keys_.tell(*key, "npu.peak: " + peak, V::exact);
     }
     if (const InputKey* key = keys_.take("local-mem-bw")) {
       if (keys_.number(*key) > 0) {
         set("npu.memory_bandwidth", key->text() + " GB/s");
         set("hbm.bandwidth", key->text() + " GB/s");
+        keys_.tell(*key, fmt::format("npu.memory_bandwidth, hbm.bandwidth: {} GB/s", key->text()), V::exact);
+      } else {
+        keys_.tell(*key, "", V::no_counterpart, "a memory has a bandwidth; Weft's defaults hold");
       }
-      keys_.tell(*key, fmt::format("npu.memory_bandwidth, hbm.bandwidth: {} GB/s", key->text()), V::exact);
     }
     flag("roofline-enabled", "npu.roofline",
          "a node without tensor_size is skipped by ASTRA-sim, not by Weft");

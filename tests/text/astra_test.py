@@ -117,6 +117,13 @@ def imports(folder):
     write(folder, "cut.json", '{"scheduling-policy": "LIFO", ')
     refused(folder, ["import", "cut.json"], "cut.json")
     refused(folder, ["astra", "--network-configuration", "net.yml"], "--workload-configuration is missing")
+    # Any key of a system file tells that it is one. Zeros are no figures of a machine.
+    for key, value, words in (("preferred-dataset-splits", 4, "collectives.chunks: 4"), ("peak-perf", 0, "npu.peak: none"),
+                              ("local-mem-bw", 0, "no counterpart"), ("roofline-enabled", 1, "npu.roofline: true")):
+        write(folder, "one.json", {key: value})
+        ran = weft("import", "net.yml", "one.json", "--out", "m/one.yaml", cwd=folder)
+        row = [line for line in ran.stdout.splitlines() if line.startswith("one.json:1")]
+        check(ran.returncode == 0 and len(row) == 1 and words in row[0], f"{key}: {ran.stdout} {ran.stderr}")
     # Many files name halvingDoubling for every operation. ASTRA-sim has no all-to-all by it.
     for words, value in ((["halvingDoubling"], "default"), (["oneHalvingDoubling"], "default")):
         write(folder, "all.json", {f"{op[2]}-implementation": words for op in OPERATIONS.values()})
