@@ -69,7 +69,9 @@ void add_file_options(CLI::App& command, import::ImportOptions& files) {
       ->type_name("FILE");
   command.add_option("--logical-topology-configuration", files.logical, "Logical topology (2.x)")
       ->type_name("FILE");
-  command.add_option("--num-queues-per-dim", files.queues, "Queues of a dimension")->type_name("N");
+  command.add_option("--num-queues-per-dim", files.queues, "Queues of a dimension")
+      ->check(CLI::Range(1, 64))
+      ->type_name("N");
   command.add_flag(
       "--congestion-aware", files.aware,
       "The network back end is Analytical_Congestion_Aware: `message` fidelity, store and forward");
@@ -265,6 +267,8 @@ ExitCode astra(AstraCommand command) {
     imported.set("workload.compute_scale", fmt::format("{}", command.compute_scale));
     imported.set("workload.comm_scale", fmt::format("{}", command.comm_scale));
   } else {
+    if (command.passes != 1)
+      warn("--num-passes is of text workloads, and is ignored: traces hold all that they run");
     imported.set("workload.trace", import::yaml_text(absolute(scaled_workload(command, folder))));
   }
   if (command.rendezvous && !import::add_rendezvous(imported))

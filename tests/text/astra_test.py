@@ -117,6 +117,8 @@ def imports(folder):
     write(folder, "cut.json", '{"scheduling-policy": "LIFO", ')
     refused(folder, ["import", "cut.json"], "cut.json")
     refused(folder, ["astra", "--network-configuration", "net.yml"], "--workload-configuration is missing")
+    for queues in ("0", "-1", "65"):
+        refused(folder, ["import", "net.yml", "--num-queues-per-dim", queues], "--num-queues-per-dim", "1 to 64")
     # Any key of a system file tells that it is one. Zeros are no figures of a machine.
     for key, value, words in (("preferred-dataset-splits", 4, "collectives.chunks: 4"), ("peak-perf", 0, "npu.peak: none"),
                               ("local-mem-bw", 0, "no counterpart"), ("roofline-enabled", 1, "npu.roofline: true")):
@@ -193,6 +195,8 @@ def scales(folder):
     factors = ("--compute-scale", "2.5", "--comm-scale", "3")
     told = ran("sc/w", *factors)
     check("--apply-scales" in told.stderr and sys_lines(told.stdout) == plain, told.stderr)
+    told = ran("sc/w", "--num-passes", "2")
+    check("--num-passes" in told.stderr and sys_lines(told.stdout) == plain, told.stderr)
     scaled = ran("sc/w", *factors, "--apply-scales")
     # As 1.0 scales the text: 832.5 cycles are cut to 832 there, and half a cycle is kept here.
     text = ran("w.txt", *factors)
