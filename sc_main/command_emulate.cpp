@@ -113,6 +113,14 @@ void set_compute(const EmulateOptions& options, emulation::Welcome& welcome) {
   } catch (const UserError& e) {
     refuse(fmt::format("--compute-scale: {}", e.what()));
   }
+  if (welcome.scale > 1e9)
+    refuse(fmt::format("--compute-scale {}: give a number from 0 to 1e9", options.compute_scale));
+  const bool measured = text == "cpu" || text == "wall";
+  if (welcome.scale != 1 && !measured)
+    refuse(
+        fmt::format("--compute-scale {}: multiplies measured times, and --compute {} measures none; leave "
+                    "one of the two out",
+                    options.compute_scale, text));
 }
 
 emulation::JobSettings job_settings(const EmulateOptions& options, const Config& config) {
@@ -286,6 +294,7 @@ class Emulation {
       } catch (const UserError& e) {
         refuse(fmt::format("--time-limit {}: {}", options_.time_limit, e.what()));
       }
+      if (server.time_limit == 0) refuse("--time-limit 0: give a time, or leave it out for no limit");
     }
     return server;
   }

@@ -88,6 +88,13 @@ class Ends(EmulatedJob):
         self.emulate(self.machine(), "0,4", "4:hang", "coll:barrier:0", options=["--time-limit", "1 s"], code=4)
         self.assertIn("time limit", self.error)
 
+    def test_a_time_limit_and_a_scale_that_would_do_nothing(self):
+        for options, words in ((["--time-limit", "0 s"], "--time-limit 0"),
+                               (["--compute", "fixed:1us", "--compute-scale", "2"], "measures none"),
+                               (["--compute", "cpu", "--compute-scale", "1e30"], "0 to 1e9")):
+            self.emulate(self.machine(), "0", command=["true"], options=options, code=2)
+            self.assertIn(words, self.error)
+
     def start(self, real, *steps, command=None):
         """A job that runs; the test ends it."""
         line = [WEFT, "emulate", str(self.machine()), "--real", real, "--out", str(self.tmp / "out"), "--compute", "fixed:0",
