@@ -170,10 +170,8 @@ void CollectiveEngine::enqueue(Active& active, uint32_t chunk_index) {
     queue.waiting.clear();
     queue.head = 0;
   }
-  auto at = queue.waiting.end();
   const auto first = queue.waiting.begin() + static_cast<std::ptrdiff_t>(queue.head);
-  while (at != first && entry < *(at - 1)) --at;
-  queue.waiting.insert(at, entry);
+  queue.waiting.insert(std::upper_bound(first, queue.waiting.end(), entry), entry);
   mark(queue);
   if (active.shared != nullptr) waits_->came_up(rank_, chunk.since);
   if (causes_ != nullptr) {
