@@ -771,6 +771,7 @@ void Router::send(uint32_t p, uint32_t v, Ticks t) {
     ++out_port.packets;
     out_port.payload += pool_[in.packet].bytes;
     if (in.last) ++out_port.messages;
+    if (packets_ >= counts_until_ && waiting_packets_.counting()) stop_counting();
     if (waiting_packets_.counting()) {
       waiting_packets_.leave(p, v);
       if (in.drawn) {

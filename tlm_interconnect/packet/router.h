@@ -245,16 +245,16 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   uint32_t reserved_output(uint32_t output) const {
     return reserved_outputs_.empty() ? kFree : reserved_outputs_[output];
   }
-  /// From now on counts the packets that wait here. `looked_at` grows by the packets that this took a look
-  /// at. False: routes are adaptive.
+  /// From now on counts the packets that wait here, until many have left and nobody has asked for any.
+  /// `looked_at` grows by the packets that this took a look at. False: routes are adaptive.
   bool count_waiting(uint64_t& looked_at);
   /// True: `input` holds packets of one message only and nobody else has, holds or will ask for `output` with
   /// a packet that is announced already. Not without count_waiting().
-  bool exclusive(uint32_t input, uint32_t output, uint32_t message) const;
+  bool exclusive(uint32_t input, uint32_t output, uint32_t message);
   /// Neither has any packets, nor will get one that has been announced already.
-  bool idle(uint32_t input, uint32_t output) const;
+  bool idle(uint32_t input, uint32_t output);
   /// All packets that want the output are at the input, and if there are any, it had the output last.
-  bool keeps(uint32_t input, uint32_t output) const;
+  bool keeps(uint32_t input, uint32_t output);
   /// Either has priority flow control.
   bool pauses(uint32_t input, uint32_t output) const;
   /// Until released, a head announced at an input that is not reserved, and that may want an output that is,
@@ -542,6 +542,8 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   /// These two answer as way_of(). `packets`: so many like that one.
   uint32_t count_ways(uint32_t port, uint32_t vc, fabric::PacketRef packet, int32_t change);
   uint32_t count_come(uint32_t port, uint32_t vc, fabric::PacketRef packet, uint32_t packets = 1);
+  void keep_counting();
+  void stop_counting();
   void start_head(uint32_t port, uint32_t vc);
   bool known_route(InputVc& input, uint32_t destination);
   void remember(const InputVc& input, uint32_t destination);
@@ -630,6 +632,8 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   };
   std::vector<Expected> expected_;
   WaitingPackets waiting_packets_;
+  uint64_t counts_until_ = 0;  ///< packets_ at which that ends, if no train needs it
+  uint64_t counts_for_ = 0;    ///< packets, after somebody has asked
   struct LastWay {
     uint32_t source = kFree;
     uint32_t destination = kFree;

@@ -11,6 +11,7 @@
 
 #include "tlm_interconnect/packet/known_start.h"
 #include "tlm_interconnect/packet/packet_trains.h"
+#include "tlm_interconnect/packet/train_costs.h"
 
 namespace weft::packet {
 
@@ -51,23 +52,44 @@ uint32_t Router::count_come(uint32_t p, uint32_t v, fabric::PacketRef packet, ui
 }
 
 bool Router::count_waiting(uint64_t& looked_at) {
-  if (waiting_packets_.counting()) return true;
   if (routing_.adaptive()) return false;
-  waiting_packets_.begin(ports(), vcs_);
-  last_ways_.resize(inputs_.size());
-  for (uint32_t i = 0; i < inputs_.size(); ++i) {
-    const uint32_t p = i / vcs_;
-    const uint32_t v = i % vcs_;
-    looked_at += for_each_packet(inputs_[i], [&](fabric::PacketRef packet) { count_come(p, v, packet); });
+  if (!waiting_packets_.counting()) {
+    waiting_packets_.begin(ports(), vcs_);
+    last_ways_.resize(inputs_.size());
+    uint64_t here = 0;
+    for (uint32_t i = 0; i < inputs_.size(); ++i) {
+      const uint32_t p = i / vcs_;
+      const uint32_t v = i % vcs_;
+      here += for_each_packet(inputs_[i], [&](fabric::PacketRef packet) { count_come(p, v, packet); });
+    }
+    looked_at += here;
+    counts_for_ = std::max(costs::kCountsFor, costs::kCountsForEach * here);
   }
+  counts_until_ = packets_ + counts_for_;
   return true;
 }
 
-bool Router::idle(uint32_t input, uint32_t output) const {
+void Router::keep_counting() {
+  uint64_t looked_at = 0;
+  count_waiting(looked_at);
+}
+
+// Whoever looks for trains has not asked for long, and none needs the counts.
+void Router::stop_counting() {
+  if (reserved_ == 0 && steps_.empty() && expected_.empty()) {
+    waiting_packets_.end();
+  } else {
+    counts_until_ = packets_ + counts_for_;
+  }
+}
+
+bool Router::idle(uint32_t input, uint32_t output) {
+  keep_counting();
   return waiting_packets_.wanting(output) == 0 && waiting_packets_.at(input) == 0;
 }
 
-bool Router::keeps(uint32_t input, uint32_t output) const {
+bool Router::keeps(uint32_t input, uint32_t output) {
+  keep_counting();
   const uint32_t own = waiting_packets_.at(input);
   return waiting_packets_.wanting(output) == own && (own == 0 || had_last(input, output));
 }
@@ -76,7 +98,8 @@ bool Router::pauses(uint32_t input, uint32_t output) const {
   return ports_[input].pauses != 0 || ports_[output].paused_by != 0;
 }
 
-bool Router::exclusive(uint32_t input, uint32_t output, uint32_t message) const {
+bool Router::exclusive(uint32_t input, uint32_t output, uint32_t message) {
+  keep_counting();
   return waiting_packets_.wanting(output) == waiting_packets_.at(input) &&
          waiting_packets_.only(input, message);
 }
