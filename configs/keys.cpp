@@ -403,9 +403,10 @@ Value parse_value(const KeySpec& key, const std::string& text) {
         fail(fmt::format("'{}' is a model for `{}`, and this key takes {}", implementation.model, other,
                          fmt::join(names, ", ")));
       const std::string near = nearest_name(implementation.model, names);
-      fail(fmt::format("there is no model '{}'{}; known: {}. A model of a plugin needs `plugins:`",
-                       implementation.model, near.empty() ? "" : fmt::format(" (did you mean `{}`?)", near),
-                       fmt::join(names, ", ")));
+      fail(fmt::format(
+          "there is no model '{}'{}; known: {}. A model of a plugin needs `plugins:` (weft replay: --plugin)",
+          implementation.model, near.empty() ? "" : fmt::format(" (did you mean `{}`?)", near),
+          fmt::join(names, ", ")));
     }
     case ValueType::text:
     case ValueType::path:

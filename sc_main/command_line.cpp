@@ -89,6 +89,12 @@ std::string usage(const CLI::App& app, const CLI::ParseError& error) {
   std::string what = missing_command(innermost(app));
   if (what.empty()) what = error.what();
   while (!what.empty() && what.back() == '\n') what.pop_back();
+  if (const std::string bad = "Could not convert: "; what.compare(0, bad.size(), bad) == 0) {
+    what.erase(0, bad.size());
+    if (const size_t at = what.find(" = "); at != std::string::npos) what.replace(at, 3, " ");
+    what +=
+        ": this value cannot be read: it is too large, or has a sign, a point or letters where none can be";
+  }
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && what.find('=') != std::string::npos &&
       innermost(app).get_option_no_throw("--set") != nullptr)
     what += " (each KEY=VALUE needs a --set of its own)";
@@ -105,6 +111,7 @@ ExitCode run_guarded(const Action& action) {
   } catch (const vcd::GlobError& e) {
     return fail(ExitCode::usage, fmt::format("the selection of --waves: {}", e.what()));
   } catch (const vcd::WriteError& e) {
+    if (e.over_budget()) return fail(ExitCode::usage, e.what());
     return fail(ExitCode::internal,
                 fmt::format("{}; free some space or choose another folder with --out", e.what()));
   } catch (const sc_core::sc_report& e) {

@@ -89,8 +89,8 @@ MeasuredMemory by_figures(const std::string& title, const std::string& implement
   if (part.given())
     fail(fmt::format(
         "--stacks, --channels, --pseudo-channels, --bank-groups and --banks are of `hbm.model: banked`{}",
-        key == kHbmKey ? "; set it (--set hbm.model=banked), or leave them out"
-                       : fmt::format(", and not of the {}; leave them out", title)));
+        std::string_view(key) == kHbmKey ? "; set it (--set hbm.model=banked), or leave them out"
+                                         : fmt::format(", and not of the {}; leave them out", title)));
   MeasuredMemory m;
   m.title = title;
   m.model = implementation == kDefaultMemoryModel ? "bandwidth" : implementation;

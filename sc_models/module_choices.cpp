@@ -157,8 +157,10 @@ ModuleChoices::ModuleChoices(const Config& config) : config_(config) {
                             fmt::join(models_of(kind), ", "));
       throw UserError(
           ExitCode::usage,
-          fmt::format("{}: there is no model '{}'{}{}. A model of a plugin needs `plugins:`", choice.origin,
-                      entry.model, near.empty() ? "" : fmt::format(" (did you mean `{}`?)", near), list));
+          fmt::format(
+              "{}: there is no model '{}'{}{}. A model of a plugin needs `plugins:` (weft replay: --plugin)",
+              choice.origin, entry.model, near.empty() ? "" : fmt::format(" (did you mean `{}`?)", near),
+              list));
     }
     const auto has = [&entry](ModuleKind kind) { return entry.kinds[static_cast<size_t>(kind)]; };
     for (const ModuleKind kind : kModuleKinds) {

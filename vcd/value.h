@@ -58,14 +58,20 @@ struct Steps {
 /// the header.
 class WriteError : public std::runtime_error {
  public:
-  WriteError(const std::string& file, const std::string& reason)
-      : std::runtime_error("waveform file '" + file + "': " + reason), file_(file), reason_(reason) {}
+  WriteError(const std::string& file, const std::string& reason, bool over_budget = false)
+      : std::runtime_error("waveform file '" + file + "': " + reason),
+        file_(file),
+        reason_(reason),
+        over_budget_(over_budget) {}
   const std::string& file() const { return file_; }
   const std::string& reason() const { return reason_; }
+  /// The budget is too small for the header: the disk is not to blame.
+  bool over_budget() const { return over_budget_; }
 
  private:
   std::string file_;
   std::string reason_;
+  bool over_budget_;
 };
 
 /// Names a value that was committed ahead of its time, so that it can be revoked. Default-constructed: none.

@@ -762,9 +762,10 @@ void VcdWriter::write_initial(Time t) {
     const uint64_t needed = file_bytes_ + buffer_.size() + kReserve;
     buffer_.clear();
     fail(fmt::format(
-        "the names and initial values of {} signals alone need {} bytes, the limit is {}; select fewer "
-        "signals or raise the limit",
-        state_.size(), needed, options_.max_bytes));
+             "the names and initial values of {} signals alone need {} bytes, the limit is {}; select fewer "
+             "signals or raise the limit",
+             state_.size(), needed, options_.max_bytes),
+         true);
   }
   if (buffer_.size() >= kBufferBytes) write_buffer();
 }
@@ -855,9 +856,9 @@ void VcdWriter::drop_half_step(size_t done) noexcept {
   if (::ftruncate(file_, static_cast<off_t>(whole)) == 0) file_bytes_ = whole;
 }
 
-void VcdWriter::fail(const std::string& reason) {
+void VcdWriter::fail(const std::string& reason, bool over_budget) {
   stop();
-  failure_.emplace(options_.path, reason);
+  failure_.emplace(options_.path, reason, over_budget);
   throw WriteError(*failure_);
 }
 

@@ -262,7 +262,7 @@ class VcdWriter {
   void write_buffer();
   void drop_half_step(size_t done) noexcept;
   void finish(Time end);
-  [[noreturn]] void fail(const std::string& reason);
+  [[noreturn]] void fail(const std::string& reason, bool over_budget = false);
   void stop() noexcept;
 
   WriterOptions options_;

@@ -44,4 +44,11 @@ void check_bound(const sc_core::sc_object& block) {
                   block.name(), open));
 }
 
+void check_constant(const Pin& pin, uint64_t value) {
+  if (pin.most_bits() >= 64 || value >> pin.most_bits() == 0) return;
+  throw UserError(ExitCode::usage,
+                  fmt::format("{}: the constant {} does not fit a pin of type {}: give a value below {}",
+                              pin.name(), value, pin.type(), uint64_t{1} << pin.most_bits()));
+}
+
 }  // namespace weft::cosim

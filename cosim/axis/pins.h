@@ -221,12 +221,17 @@ std::unique_ptr<Pin> read_pin(sc_core::sc_out<T>& port) {
   return std::make_unique<PinOf<T, Pin>>(port);
 }
 
+/// Throws UserError(usage): the value has more bits than the pin can have.
+void check_constant(const Pin& pin, uint64_t value);
+
 /// For pins of a block that nobody uses: constants, and outputs that nobody reads.
 class PinTies {
  public:
+  /// Throws UserError(usage): the pin's type does not hold the value.
   template <typename T>
   void constant(sc_core::sc_in<T>& port, uint64_t value) {
     auto pin = drive_pin(port);
+    check_constant(*pin, value);
     pin->write_value(value);
     pins_.push_back(std::move(pin));
   }

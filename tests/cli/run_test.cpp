@@ -821,6 +821,12 @@ TEST_F(Run, WavesOfAWindowAndABudget) {
   EXPECT_LE(fs::file_size(out("waves.vcd")), 40u << 10);
   EXPECT_TRUE(small.says({"warning", "waves.vcd", "40 KiB", "--waves-budget"})) << small.err;
 
+  const Ran none = run({"--waves", "*", "--waves-budget", "1 KiB"});
+  EXPECT_EQ(none.status, 2);
+  EXPECT_TRUE(none.says({"the names and initial values of ", "the limit is 1024", "raise the limit"}))
+      << none.err;
+  EXPECT_EQ(none.err.find("free some space"), std::string::npos) << none.err;
+
   for (const std::vector<std::string>& bad : {std::vector<std::string>{"--waves-window", "1 us"},
                                               {"--waves-window", "2 us:1 us"},
                                               {"--waves-window", "1:2"},

@@ -346,6 +346,20 @@ TEST(Streams, ASlaveReleasesAtTheFirstEdgeAfterTheCall) {
   EXPECT_EQ(last(101000), "103000");
 }
 
+TEST(Streams, AConstantMustFitItsPin) {
+  const auto result = isolated([] {
+    Vbare rtl("rtl");
+    PinTies ties;
+    ties.constant(rtl.ARESET, 2);
+    return std::string("it fits");
+  });
+  EXPECT_EQ(result.status, 99);
+  EXPECT_NE(
+      result.text.find("rtl.ARESET: the constant 2 does not fit a pin of type bool: give a value below 2"),
+      std::string::npos)
+      << result.text;
+}
+
 TEST(Streams, TheLeastThatAStreamCanBe) {
   EXPECT_SILENT(isolated([] {
     BlockClock::Options options = clock_options("gated(4)");

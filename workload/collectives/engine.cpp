@@ -170,8 +170,12 @@ void CollectiveEngine::enqueue(Active& active, uint32_t chunk_index) {
     queue.waiting.clear();
     queue.head = 0;
   }
-  const auto first = queue.waiting.begin() + static_cast<std::ptrdiff_t>(queue.head);
-  queue.waiting.insert(std::upper_bound(first, queue.waiting.end(), entry), entry);
+  if (queue.waiting.empty() || !(entry < queue.waiting.back())) {
+    queue.waiting.push_back(entry);
+  } else {
+    const auto first = queue.waiting.begin() + static_cast<std::ptrdiff_t>(queue.head);
+    queue.waiting.insert(std::upper_bound(first, queue.waiting.end(), entry), entry);
+  }
   mark(queue);
   if (active.shared != nullptr) waits_->came_up(rank_, chunk.since);
   if (causes_ != nullptr) {
